@@ -1,0 +1,1 @@
+"""The outside world, each part behind its port; none knows another."""

@@ -1,0 +1,1 @@
+"""The relational store: schema, migrations, SQLite and later PostgreSQL."""

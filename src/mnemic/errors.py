@@ -1,0 +1,119 @@
+"""Every error that Mnemic raises on purpose, as one tree.
+
+A message says what was wrong and what to do next; `code` is stable and travels over HTTP, MCP and the CLI; `fields`
+holds the values that a program needs. Errors of other libraries are translated where they come in, cause kept.
+
+    MnemicError
+    ├── InputError            bad input: names the field; nothing was stored
+    │   └── InputFaults       several faults found in one bulk input
+    ├── NotFoundError         no such thing inside the caller's scope
+    ├── ConflictError         the write contradicts what is already stored
+    ├── AccessError           the principal lacks the role that the call needs
+    ├── StoreError            the store cannot do it: damaged, busy, disk full, closed
+    │   ├── StoreVersionError the store was written by a newer Mnemic
+    │   └── StoreModelError   the store's vectors come from another embedder
+    ├── ModelError            a model cannot be loaded, reached or trusted
+    │   └── EmbedderError     the same, for embeddings
+    ├── JobError              background work ended dead or was cancelled
+    └── WaitTimeoutError      the wait ended first; the work goes on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class MnemicError(Exception):
+    """The root: catch it to catch everything that Mnemic raises on purpose."""
+
+    code = "error"
+
+    def __init__(self, message: str, /, **fields: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields = fields
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InputError(MnemicError):
+    """The input cannot be used. `field` names the place, such as `messages[2].content`."""
+
+    code = "invalid_input"
+
+    def __init__(self, field: str, message: str, /, **fields: object) -> None:
+        super().__init__(f"{field}: {message}", **fields)
+        self.field = field
+
+
+class InputFaults(InputError):  # noqa: N818 - it is a list of faults, told as one error
+    """Several faults in one bulk input; `faults` has them all, and nothing was stored."""
+
+    code = "invalid_input"
+
+    def __init__(self, field: str, faults: Sequence[InputError]) -> None:
+        shown = "; ".join(str(fault) for fault in faults[:5])
+        more = f"; and {len(faults) - 5} more" if len(faults) > 5 else ""
+        super().__init__(field, f"{len(faults)} faults, nothing was stored: {shown}{more}")
+        self.faults = tuple(faults)
+
+
+class NotFoundError(MnemicError):
+    """Nothing with this id is visible to the caller."""
+
+    code = "not_found"
+
+
+class ConflictError(MnemicError):
+    """The write contradicts what is stored; nothing was changed."""
+
+    code = "conflict"
+
+
+class AccessError(MnemicError):
+    """The caller may not do this; `fields` names the cube and the role that it needs."""
+
+    code = "forbidden"
+
+
+class StoreError(MnemicError):
+    """The store could not do what was asked; what was acknowledged before stays."""
+
+    code = "store_failed"
+
+
+class StoreVersionError(StoreError):
+    """The store was written by a newer Mnemic; it was not touched."""
+
+    code = "store_too_new"
+
+
+class StoreModelError(StoreError):
+    """The store's vectors come from another embedder; run `mnemic reindex`."""
+
+    code = "store_other_model"
+
+
+class ModelError(MnemicError):
+    """A model could not be loaded, reached or trusted."""
+
+    code = "model_failed"
+
+
+class EmbedderError(ModelError):
+    """The embedder failed or answered with something that is not a vector for each text."""
+
+    code = "embedder_failed"
+
+
+class JobError(MnemicError):
+    """Background work ended dead or was cancelled; the job keeps its error for reading."""
+
+    code = "job_failed"
+
+
+class WaitTimeoutError(MnemicError):
+    """The wait ended before the work did; nothing is lost, the work goes on."""
+
+    code = "wait_timeout"

@@ -1,0 +1,1 @@
+"""Runners that measure quality and speed."""

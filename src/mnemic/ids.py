@@ -1,0 +1,38 @@
+"""Ids that sort by time, and hashes that name content.
+
+Ids are UUIDv7 (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then a 12-bit counter that keeps ids of one
+process in order inside a millisecond, then 62 random bits. They are opaque to everyone else: never parsed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+
+_lock = threading.Lock()
+_last_tick = 0  # milliseconds << 12 | counter, of the last id that this process made
+
+
+def new_id() -> str:
+    """Return a new id; within a process each is greater than the one before."""
+    global _last_tick
+    with _lock:
+        tick = max((time.time_ns() // 1_000_000) << 12, _last_tick + 1)
+        _last_tick = tick
+    millis, counter = tick >> 12, tick & 0xFFF
+    tail = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
+    value = (millis & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail
+    digits = f"{value:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def content_hash(*parts: str) -> str:
+    """Return 32 hex digits that name these strings in this order (BLAKE2b, 128 bits)."""
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8))
+        digest.update(data)
+    return digest.hexdigest()

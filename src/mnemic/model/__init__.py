@@ -1,0 +1,1 @@
+"""Frozen values: the glossary of Mnemic in code. No I/O, no decisions."""

@@ -1,0 +1,120 @@
+"""Long-term memories: derived statements with validity, sources and versions; and the segments of the middle tier."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+
+from mnemic.model.moment import TimeSpan
+
+
+class MemoryKind(enum.StrEnum):
+    """What a derived statement is."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    EVENT = "event"
+    INSIGHT = "insight"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement taken from one message, before it is reconciled with what is known.
+
+    `attribute` is a dotted name from the profile's tree, such as `home.city` or `preference.food`. `single` says that
+    the attribute holds one value at a time (a city), not many (pets). `polarity` is -1 for a denied statement ("I
+    don't eat meat anymore"). `time` is what the words say about when it holds or happened; `valid_from` and
+    `valid_to` what follows for its validity (`valid_to` only when the words close it). `quote` is the evidence,
+    `start:end` its place in the message's text. `confidence` is 0 to 1.
+    """
+
+    kind: MemoryKind
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    polarity: int
+    single: bool
+    time: TimeSpan | None
+    valid_from: datetime
+    valid_to: datetime | None
+    confidence: float
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a memory stands on: a message and the words in it."""
+
+    message_id: str
+    quote: str
+    said_at: datetime
+    speaker: str = ""
+
+
+class Change(enum.StrEnum):
+    """Why a version exists."""
+
+    ADDED = "added"
+    REFINED = "refined"
+    SUPERSEDED = "superseded"
+    EDITED = "edited"
+    RESTORED = "restored"
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of a memory. It holds from `valid_from` until `valid_to` (None: still)."""
+
+    id: str
+    number: int
+    text: str
+    value: str
+    polarity: int
+    valid_from: datetime
+    valid_to: datetime | None
+    time: TimeSpan | None
+    recorded_at: datetime
+    confidence: float
+    change: Change
+    sources: tuple[Source, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A derived statement with its versions, ordered by `valid_from`; `current` is the one that holds."""
+
+    id: str
+    cube_key: int
+    kind: MemoryKind
+    subject: str
+    attribute: str
+    value_key: str
+    locked: bool
+    created_at: datetime
+    versions: tuple[Version, ...]
+
+    @property
+    def current(self) -> Version:
+        """The version that holds now: the open one, else the one that held last."""
+        live = [version for version in self.versions if version.valid_to is None]
+        return (live or list(self.versions))[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A topic of the middle tier: pages that belong together, with what tells them apart and how warm they are."""
+
+    id: str
+    cube_key: int
+    summary: str
+    keywords: tuple[str, ...]
+    pages: int
+    visits: int
+    started_at: datetime
+    ended_at: datetime
+    touched_at: datetime
+    archived: bool = False

@@ -1,0 +1,89 @@
+"""Messages, pages and sessions: what was said, verbatim, and the units that the tiers move."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+Json = Any
+"""A value that JSON can hold."""
+
+
+class MessageRole(enum.StrEnum):
+    """Who speaks, as chat APIs call it."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn as a caller gives it.
+
+    `content` is a string, or a list of parts as chat APIs write them: `{"type": "text", "text": ...}`, images, files,
+    audio, tool calls and results. `at` is when it was said (now, when absent); without a zone it is read in the zone
+    of the settings. `id` is the caller's own and unique in its session.
+    """
+
+    role: str
+    content: Json
+    name: str | None = None
+    at: datetime | str | float | None = None
+    id: str | int | None = None
+    metadata: Mapping[str, Json] | None = None
+    tool_calls: Json = None
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message as the store holds it. `text` is what of it can be searched; `content` is verbatim."""
+
+    id: str
+    cube_key: int
+    session_id: str
+    session: str
+    page_id: str | None
+    position: int
+    role: MessageRole
+    speaker: str
+    content: Json
+    text: str
+    said_at: datetime
+    stored_at: datetime
+    external_id: str | None = None
+    agent: str | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation inside a cube, under the name that its caller gave it."""
+
+    id: str
+    cube_key: int
+    name: str
+    messages: int
+    started_at: datetime
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A turn of one speaker with the reply to it: the unit that the tiers move. `position` counts in its session."""
+
+    id: str
+    cube_key: int
+    session_id: str
+    position: int
+    opened_by: str
+    replied: bool
+    started_at: datetime
+    ended_at: datetime
+    segment_id: str | None = None
+    analysed: bool = False

@@ -1,0 +1,1 @@
+"""What Mnemic needs from outside, one small Protocol each."""

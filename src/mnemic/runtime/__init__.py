@@ -1,0 +1,1 @@
+"""The engine room: the worker that runs jobs."""

@@ -1,0 +1,1 @@
+"""One use case per file: opens the transaction, asks core, calls ports."""

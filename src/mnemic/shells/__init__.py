@@ -1,0 +1,1 @@
+"""Thin faces over the library; none knows another."""

@@ -1,0 +1,1 @@
+"""Contract suites and fakes that outside backends can import."""

@@ -1,11 +1,13 @@
 """The demo conversation keeps its promises: layout, size, span, variety, and questions whose evidence exists.
 
-It reads the shipped file with nothing but the standard library, so a broken demo fails here before any service loads it.
+It reads the shipped file with nothing but the standard library, so a broken demo fails here before any service
+loads it.
 """
 
 import json
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,14 @@ def demo() -> dict[str, Any]:
     return dict(sample)
 
 
+def said_at(text: str) -> datetime:
+    return datetime.strptime(text, WHEN).replace(tzinfo=UTC)
+
+
 def sessions(demo: dict[str, Any]) -> list[tuple[datetime, list[dict[str, str]]]]:
     talk = demo["conversation"]
     count = sum(key.endswith("_date_time") for key in talk)
-    return [
-        (datetime.strptime(talk[f"session_{n}_date_time"], WHEN), talk[f"session_{n}"]) for n in range(1, count + 1)
-    ]
+    return [(said_at(talk[f"session_{n}_date_time"]), talk[f"session_{n}"]) for n in range(1, count + 1)]
 
 
 def turns(demo: dict[str, Any]) -> list[dict[str, str]]:
@@ -46,7 +50,7 @@ def test_there_are_enough_sessions_and_turns_for_the_tiers_to_move(demo: dict[st
 
 def test_the_sessions_go_forward_in_time_over_at_least_nine_months(demo: dict[str, Any]) -> None:
     days = [when for when, _ in sessions(demo)]
-    assert all(earlier < later for earlier, later in zip(days, days[1:], strict=False))
+    assert all(earlier < later for earlier, later in pairwise(days))
     assert days[-1] - days[0] >= timedelta(days=274)
 
 
@@ -81,7 +85,7 @@ def test_short_and_long_and_wordless_turns_all_occur(demo: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize(
-    ("category", "least"), [(MULTI_HOP, 8), (TEMPORAL, 10), (OPEN_DOMAIN, 4), (SINGLE_HOP, 14), (ADVERSARIAL, 6)]
+    "category, least", [(MULTI_HOP, 8), (TEMPORAL, 10), (OPEN_DOMAIN, 4), (SINGLE_HOP, 14), (ADVERSARIAL, 6)]
 )
 def test_each_category_has_its_share_of_questions(demo: dict[str, Any], category: int, least: int) -> None:
     assert Counter(entry["category"] for entry in demo["qa"])[category] >= least

@@ -27,7 +27,8 @@ STOP_WORDS: Final = frozenset(
 )
 """English function words and fillers: they carry no topic, and are searched only when nothing else is left."""
 
-_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019](?:[^\W_]|[{_MARKS}])+)*")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+"
 )
@@ -103,7 +104,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the (start, end) offsets of the sentences of a text, outer white space left out."""
     spans: list[tuple[int, int]] = []
     start = 0
-    cuts = [match for match in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text[: match.start()][-12:])]
+    cuts = [match for match in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start()])]
     for begin, end in [*((cut.start(), cut.end()) for cut in cuts), (len(text), len(text))]:
         piece = text[start:begin]
         left = len(piece) - len(piece.lstrip())

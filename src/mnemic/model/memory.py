@@ -47,12 +47,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a memory stands on: a message and the words in it."""
+    """What a memory stands on: a message and the words in it. `external_id` is the id that its caller gave it."""
 
     message_id: str
     quote: str
     said_at: datetime
     speaker: str = ""
+    session: str = ""
+    external_id: str | None = None
 
 
 class Change(enum.StrEnum):

@@ -1,0 +1,96 @@
+"""Cubes and grants in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from mnemic.backends.sql import fulltext, rows
+from mnemic.backends.sql import schema as s
+from mnemic.errors import ConflictError
+from mnemic.model.moment import from_micros, to_micros
+from mnemic.model.scope import Cube, CubeKind, Role
+
+_GRANTED = select(s.cube, s.cube_grant.c.role.label("role")).join(s.cube_grant)
+_TOUCH = (
+    update(s.cube)
+    .where(s.cube.c.key == bindparam("cube_key"))
+    .values(
+        revision=s.cube.c.revision + 1,
+        latest_said=case(
+            (bindparam("said").is_(None), s.cube.c.latest_said),
+            (s.cube.c.latest_said.is_(None), bindparam("said")),
+            (s.cube.c.latest_said < bindparam("said"), bindparam("said")),
+            else_=s.cube.c.latest_said,
+        ),
+    )
+    .returning(s.cube.c.revision)
+)
+
+
+class SqlCubes:
+    """Implements `ports.store.Cubes`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
+        """Store a new cube; its owner gets the role owner."""
+        values = {
+            "id": cube_id,
+            "name": name,
+            "kind": kind.value,
+            "owner": owner,
+            "created_at": to_micros(created_at),
+        }
+        try:
+            key = self._connection.execute(insert(s.cube).returning(s.cube.c.key), values).scalar_one()
+        except IntegrityError as error:
+            raise ConflictError(f"{owner!r} has a cube {name!r} already; choose another name", name=name) from error
+        grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
+        self._connection.execute(insert(s.cube_grant), grant)
+        return Cube(cube_id, key, name, kind, owner, created_at)
+
+    def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
+        """Return the owner's cube of that name."""
+        query = select(s.cube).where(s.cube.c.owner == owner, s.cube.c.kind == kind.value, s.cube.c.name == name)
+        row = self._connection.execute(query).first()
+        return rows.cube(row) if row else None
+
+    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
+        """Return a cube that the principal has a role in."""
+        query = _GRANTED.where(s.cube_grant.c.principal == principal, s.cube.c.id == cube_id)
+        row = self._connection.execute(query).first()
+        return (rows.cube(row), Role(row.role)) if row else None
+
+    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
+        """Return the cubes that the principal has a role in, oldest first."""
+        query = _GRANTED.where(s.cube_grant.c.principal == principal).order_by(s.cube.c.key)
+        return [(rows.cube(row), Role(row.role)) for row in self._connection.execute(query)]
+
+    def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
+        """Lock the cube for this transaction, count its revision up and return it."""
+        said = rows.micros(said_at)
+        revision: int = self._connection.execute(_TOUCH, {"cube_key": cube_key, "said": said}).scalar_one()
+        return revision
+
+    def latest_said(self, cube_key: int) -> datetime | None:
+        """Return the newest time that a message of the cube was said."""
+        value = self._connection.scalar(select(s.cube.c.latest_said).where(s.cube.c.key == cube_key))
+        return None if value is None else from_micros(value)
+
+    def delete(self, cube_key: int) -> Mapping[str, int]:
+        """Erase a cube with all that is in it; return the number of rows of each kind."""
+        counted = (s.message, s.page, s.session, s.segment, s.memory, s.memory_version, s.entry, s.job)
+        removed = {}
+        keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
+        fulltext.delete(self._connection, keys)
+        for table in counted:
+            query = select(func.count()).select_from(table).where(table.c.cube_key == cube_key)
+            removed[table.name] = self._connection.scalar(query) or 0
+        self._connection.execute(delete(s.cube).where(s.cube.c.key == cube_key))
+        fulltext.scrub(self._connection)
+        return removed

@@ -1,0 +1,174 @@
+"""Opening a database: engine settings, transactions and migrations.
+
+A write transaction takes the one writer's place at once (`BEGIN IMMEDIATE`), so that two writers queue up instead of
+failing half-way; inside a process they queue on a lock, which is fair. Errors of the engine leave here as ours.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import QueuePool
+
+from mnemic.backends.sql import schema
+from mnemic.errors import StoreError, StoreVersionError
+
+_log = logging.getLogger(__name__)
+
+SQLITE_SETTINGS: Final = {
+    "journal_mode": "WAL",  # readers and the writer do not wait for each other
+    "synchronous": "FULL",  # a commit is on disk before `add` returns
+    "foreign_keys": "ON",
+    "busy_timeout": "60000",  # ms to wait for a writer of another process
+    "secure_delete": "ON",  # forgotten content is overwritten, not only unlinked
+    "cache_size": "-16000",  # KiB of page cache for each connection
+    "temp_store": "MEMORY",
+    "journal_size_limit": "67108864",  # bytes that the write-ahead log keeps after a checkpoint
+}
+"""Set on every SQLite connection, in this order (https://sqlite.org/pragma.html)."""
+
+DATABASE_FILE: Final = "mnemic.db"
+
+
+class Database:
+    """One open database. Threads may share it; each transaction belongs to the thread that opened it."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / DATABASE_FILE
+        self._writer = threading.Lock()
+        self.engine = _sqlite_engine(self.path)
+        try:
+            self._migrate()
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    def close(self) -> None:
+        """Close all connections; the last one folds the write-ahead log into the file."""
+        self.engine.dispose()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a read transaction: one consistent snapshot, never waiting for a writer."""
+        with _translated(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a write transaction: it commits when the block ends, and leaves no trace when the block raises."""
+        with (
+            _translated(),
+            self._writer,
+            self.engine.connect().execution_options(mnemic_write=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    @contextmanager
+    def outside_transaction(self) -> Iterator[Connection]:
+        """Open a connection without a transaction, for what the engine refuses inside one (checkpoints, VACUUM)."""
+        with _translated(), self.engine.connect().execution_options(mnemic_plain=True) as connection:
+            yield connection
+
+    def _migrate(self) -> None:
+        if self._version() == schema.HEAD:
+            return
+        with self.write() as connection:
+            _run_migrations(connection)
+
+    def _version(self) -> str | None:
+        with self.read() as connection:
+            return _version_of(connection)
+
+
+def _version_of(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return None if found is None else str(found)
+
+
+def _run_migrations(connection: Connection) -> None:
+    """Bring the schema to `schema.HEAD` inside the open transaction; Alembic is imported only when there is work."""
+    found = _version_of(connection)
+    if found == schema.HEAD:
+        return  # another process was quicker
+    from alembic import command  # noqa: PLC0415 - costs 0.2 s, needed once in a store's life
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(resources.files(__package__) / "migrations"))
+    config.attributes["connection"] = connection
+    known = {revision.revision for revision in ScriptDirectory.from_config(config).walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreVersionError(
+            f"this store has schema {found}, which this version of Mnemic does not know; it was not touched. "
+            "Install the newer Mnemic that wrote it.",
+            found=found,
+            known=schema.HEAD,
+        )
+    _log.info("store_migrating", extra={"found": found, "to": schema.HEAD})
+    command.upgrade(config, "head")
+
+
+def _sqlite_engine(path: Path) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        poolclass=QueuePool,
+        pool_size=8,
+        max_overflow=56,
+        connect_args={"check_same_thread": False, "isolation_level": None, "cached_statements": 256},
+    )
+    event.listen(engine, "connect", _configure)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _configure(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    for name, value in SQLITE_SETTINGS.items():
+        cursor.execute(f"PRAGMA {name} = {value}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("mnemic_plain"):
+        return
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("mnemic_write") else "BEGIN")
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn errors of the engine into ours, with what to do next; the cause is kept."""
+    try:
+        yield
+    except OperationalError as error:
+        raise _store_error(str(error.orig)) from error
+    except DBAPIError as error:
+        if "malformed" in str(error.orig) or "not a database" in str(error.orig):
+            raise _store_error(str(error.orig)) from error
+        raise
+
+
+def _store_error(reason: str) -> StoreError:
+    advice = "the store could not do it; nothing of this call was stored"
+    if "locked" in reason or "busy" in reason:
+        advice = "another process kept the store busy for a minute; nothing of this call was stored, try it again"
+    elif "full" in reason:
+        advice = "the disk is full; nothing of this call was stored, make room and try it again"
+    elif "malformed" in reason or "not a database" in reason:
+        advice = "the database file is damaged; restore it from an export or a backup (`mnemic doctor` shows more)"
+    elif "readonly" in reason or "unable to open" in reason:
+        advice = "the store's folder cannot be written; check its path and permissions"
+    return StoreError(f"{advice} ({reason})", reason=reason)

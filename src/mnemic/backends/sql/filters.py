@@ -1,0 +1,145 @@
+"""Filters to SQL: which messages and memories a caller's conditions let through, decided before anything is ranked.
+
+A condition on a field that a thing does not have is false for it (so `not` and `ne` are true). Values of metadata are
+compared as JSON values: the number 5, the text "5" and true are three things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Float, Select, Text, and_, case, cast, false, func, literal, not_, or_, select
+
+from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.rows import to_json
+from mnemic.model.query import AllOf, AnyOf, Compare, Filter, Not
+
+Columns = Mapping[str, ColumnElement[Any]]
+
+_SAID: Final[Columns] = {
+    "id": s.message.c.id,
+    "external_id": s.message.c.external_id,
+    "role": s.message.c.role,
+    "speaker": s.message.c.speaker,
+    "session": s.session.c.name,
+    "agent": s.message.c.agent,
+    "said_at": s.message.c.said_at,
+    "stored_at": s.message.c.stored_at,
+}
+_MESSAGE: Final[Columns] = {**_SAID, "kind": literal("message")}
+_MEMORY: Final[Columns] = {
+    **_SAID,
+    "id": s.memory.c.id,
+    "kind": s.memory.c.kind,
+    "subject": s.memory.c.subject,
+    "attribute": s.memory.c.attribute,
+}
+
+
+def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
+    """Return the queries for the ids of the messages, and of the memories, that pass; a memory by any of its sources."""
+    messages = select(s.message.c.id).join(s.session).where(s.message.c.cube_key == cube_key)
+    memories = (
+        select(s.memory.c.id)
+        .join(s.memory_version, s.memory_version.c.memory_id == s.memory.c.id)
+        .outerjoin(s.source, s.source.c.version_id == s.memory_version.c.id)
+        .outerjoin(s.message, s.message.c.id == s.source.c.message_id)
+        .outerjoin(s.session, s.session.c.id == s.message.c.session_id)
+        .where(s.memory.c.cube_key == cube_key)
+        .distinct()
+    )
+    return messages.where(_condition(where, _MESSAGE)), memories.where(_condition(where, _MEMORY))
+
+
+def _condition(where: Filter, columns: Columns) -> ColumnElement[bool]:
+    match where:
+        case AllOf(parts):
+            return and_(*(_condition(part, columns) for part in parts))
+        case AnyOf(parts):
+            return or_(*(_condition(part, columns) for part in parts))
+        case Not(part):
+            return not_(_condition(part, columns))
+        case Compare():
+            if where.operator in ("ne", "nin"):
+                positive = Compare(where.field, where.key, "eq" if where.operator == "ne" else "in", where.value)
+                return not_(_compare(positive, columns))
+            return _compare(where, columns)
+
+
+def _compare(where: Compare, columns: Columns) -> ColumnElement[bool]:
+    if where.key is not None:
+        return _metadata(where.key, where)
+    stored = columns.get(where.field)
+    if stored is None:
+        return where_missing(where)
+    return func.coalesce(_operate(stored, where), false())
+
+
+def where_missing(where: Compare) -> ColumnElement[bool]:
+    """Return what a condition means for a thing that lacks the field."""
+    return literal(value=True) if where.operator == "exists" and where.value is False else false()
+
+
+def _operate(stored: ColumnElement[Any], where: Compare) -> ColumnElement[bool]:
+    value: ColumnElement[Any] = literal(where.value)
+    match where.operator:
+        case "eq":
+            return stored == value if where.value is not None else stored.is_(None)
+        case "in":
+            return stored.in_(list(where.value))
+        case "gt":
+            return stored > value
+        case "gte":
+            return stored >= value
+        case "lt":
+            return stored < value
+        case "lte":
+            return stored <= value
+        case "contains":
+            return func.instr(func.lower(stored), func.lower(value)) > 0
+        case _:
+            return stored.is_not(None) if where.value else stored.is_(None)
+
+
+def _metadata(key: str, where: Compare) -> ColumnElement[bool]:
+    """Compare a value of the caller's metadata through SQLite's `json_each`, which takes any key as it is."""
+    each = func.json_each(func.coalesce(s.message.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
+    found = select(literal(1)).where(each.c.key == key)
+    written = case(
+        (each.c.type == "true", literal("true")),
+        (each.c.type == "false", literal("false")),
+        (each.c.type.in_(["array", "object"]), each.c.value),
+        else_=func.json_quote(each.c.value),
+    )
+    number = each.c.type.in_(["integer", "real"])
+    value = where.value
+    match where.operator:
+        case "eq":
+            return found.where(written.in_(_spellings(value))).exists()
+        case "in":
+            return found.where(written.in_([text for item in value for text in _spellings(item)])).exists()
+        case "exists":
+            return found.exists() if value else not_(found.exists())
+        case "contains":
+            inner = func.json_each(each.c.value).table_valued("value", name="item")
+            listed = select(literal(1)).where(func.json_quote(inner.c.value).in_(_spellings(value))).exists()
+            return or_(
+                found.where(each.c.type == "array").where(listed).exists(),
+                found.where(each.c.type == "text")
+                .where(func.instr(func.lower(each.c.value), func.lower(literal(str(value)))) > 0)
+                .exists(),
+            )
+        case _:
+            typed = number if isinstance(value, int | float) else each.c.type == "text"
+            left = cast(each.c.value, Float if isinstance(value, int | float) else Text)
+            return found.where(typed).where(_operate(left, where)).exists()
+
+
+def _spellings(value: Any) -> list[str]:
+    """Return the JSON texts that equal a value: 5 is also 5.0."""
+    if isinstance(value, float) and value.is_integer():
+        return [to_json(value), to_json(int(value))]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return [to_json(value), to_json(float(value))]
+    return [to_json(value)]

@@ -1,0 +1,74 @@
+"""The half of the schema that only one engine speaks: full text.
+
+SQLite's FTS5 holds stems with the cube's key in front of each (`1f:hike`), so that every cube has its own vocabulary:
+the posting list of a word is as long as that cube makes it, however many cubes share the file, and document
+frequencies never tell one user about another's words. BM25 is computed from these postings in `core/ranking.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sqlalchemy import Connection, TextClause, bindparam, text
+
+from mnemic.errors import StoreError
+
+Posting = tuple[int, int]
+"""An entry's key, and how often the term stands in it."""
+
+_SQLITE: Final = (
+    "CREATE VIRTUAL TABLE entry_text USING fts5(terms, tokenize = \"ascii tokenchars ':_'\")",
+    "CREATE VIRTUAL TABLE entry_term USING fts5vocab(entry_text, 'instance')",
+    "CREATE VIRTUAL TABLE entry_vocabulary USING fts5vocab(entry_text, 'row')",
+)
+_INSERT: Final = text("INSERT INTO entry_text (rowid, terms) VALUES (:key, :terms)")
+_DELETE: Final = text("DELETE FROM entry_text WHERE rowid IN :keys").bindparams(bindparam("keys", expanding=True))
+_POSTINGS: Final = text("SELECT doc, count(*) FROM entry_term WHERE term = :term GROUP BY doc")
+_FREQUENCY: Final = text("SELECT doc FROM entry_vocabulary WHERE term = :term")
+_OPTIMIZE: Final = text("INSERT INTO entry_text (entry_text) VALUES ('optimize')")
+
+
+def create(dialect: str) -> Sequence[str]:
+    """Return the statements that create the full-text index of this engine."""
+    if dialect != "sqlite":
+        raise StoreError(f"there is no full-text index for {dialect} yet; use SQLite", dialect=dialect)
+    return _SQLITE
+
+
+def _term(cube_key: int, stem: str) -> str:
+    if stem.isascii():
+        return f"{cube_key:x}:{stem}"
+    return f"{cube_key:x}_{stem.encode('utf-8', 'replace').hex()}"  # exact, whatever Unicode version FTS5 knows
+
+
+def insert_statement() -> TextClause:
+    """Return the statement that indexes an entry; its parameters come from `document`."""
+    return _INSERT
+
+
+def document(cube_key: int, key: int, stems: Iterable[str]) -> dict[str, object]:
+    """Return the parameters that index these stems for an entry."""
+    return {"key": key, "terms": " ".join(_term(cube_key, stem) for stem in stems)}
+
+
+def delete(connection: Connection, keys: Sequence[int]) -> None:
+    """Take entries out of the index."""
+    for start in range(0, len(keys), 500):
+        connection.execute(_DELETE, {"keys": list(keys[start : start + 500])})
+
+
+def postings(connection: Connection, cube_key: int, stem: str) -> list[Posting]:
+    """Return the entries of one cube that hold a stem, in no particular order."""
+    rows = connection.execute(_POSTINGS, {"term": _term(cube_key, stem)})
+    return [(int(row[0]), int(row[1])) for row in rows]
+
+
+def frequency(connection: Connection, cube_key: int, stem: str) -> int:
+    """Return how many entries of one cube hold a stem."""
+    return int(connection.scalar(_FREQUENCY, {"term": _term(cube_key, stem)}) or 0)
+
+
+def scrub(connection: Connection) -> None:
+    """Merge the index so that deleted terms leave the file, not only the results."""
+    connection.execute(_OPTIMIZE)

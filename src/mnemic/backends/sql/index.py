@@ -1,0 +1,294 @@
+"""The search index in SQL: entries, their vectors and their terms, and the cache of views over them.
+
+A view is brought up to date from the rows that changed since its revision, so that another process's write is seen
+by the next search and a large cube is not read again for each new message. Vectors are stored as little-endian
+16-bit floats: half the bytes, and the cosine differs by less than 0.001.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from mnemic.backends.sql import fulltext
+from mnemic.backends.sql import schema as s
+from mnemic.model.index import CubeView, Entry, Vector
+from mnemic.text import terms
+
+_NEVER: Final = np.iinfo(np.int64).max
+_BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
+_NEW_ENTRY = insert(s.entry).returning(s.entry.c.key)
+_NEW_VECTOR = insert(s.vector)
+_REVISION = select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key"))
+_CHANGED = (
+    select(s.entry, s.vector.c.data, s.vector.c.model)
+    .outerjoin(s.vector, s.vector.c.entry_key == s.entry.c.key)
+    .where(s.entry.c.cube_key == bindparam("cube_key"), s.entry.c.changed > bindparam("revision"))
+    .order_by(s.entry.c.key)
+)
+_KEYS = select(s.entry.c.key).where(s.entry.c.cube_key == bindparam("cube_key")).order_by(s.entry.c.key)
+
+
+class ViewCache:
+    """Views of the cubes searched last, within a budget of bytes; the newest is kept whatever its size."""
+
+    def __init__(self, budget: int, model: str, width: int) -> None:
+        self._budget = budget
+        self.model = model
+        self.width = width
+        self._views: OrderedDict[int, tuple[CubeView, int]] = OrderedDict()  # with the erasures it knows of
+        self._lock = threading.Lock()
+
+    def find(self, cube_key: int) -> tuple[CubeView, int] | None:
+        """Return the cached view and the count of erasures that it knows of."""
+        with self._lock:
+            if cube_key in self._views:
+                self._views.move_to_end(cube_key)
+            return self._views.get(cube_key)
+
+    def put(self, view: CubeView, erasures: int) -> None:
+        """Keep a view, unless a newer one is there; the ones used longest ago make room."""
+        with self._lock:
+            held = self._views.get(view.cube_key)
+            if held is not None and held[0].revision > view.revision:
+                return
+            self._views[view.cube_key] = (view, erasures)
+            self._views.move_to_end(view.cube_key)
+            while len(self._views) > 1 and sum(_size(kept) for kept, _ in self._views.values()) > self._budget:
+                self._views.popitem(last=False)
+
+    def drop(self, cube_key: int) -> None:
+        """Forget a cube's view."""
+        with self._lock:
+            self._views.pop(cube_key, None)
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the views hold, about."""
+        with self._lock:
+            return sum(_size(view) for view, _ in self._views.values())
+
+
+def _size(view: CubeView) -> int:
+    return view.vectors.nbytes + len(view) * _BYTES_PER_ENTRY
+
+
+class SqlIndex:
+    """Implements `ports.store.Index`."""
+
+    def __init__(self, connection: Connection, cache: ViewCache) -> None:
+        self._connection = connection
+        self._cache = cache
+
+    def add(self, cube_key: int, revision: int, entries: Sequence[Entry]) -> None:
+        """Index entries: text and vector, in this transaction."""
+        documents, vectors = [], []
+        for entry in entries:
+            stems = terms(entry.text)
+            values = _entry_values(cube_key, revision, entry, len(stems))
+            key = self._connection.execute(_NEW_ENTRY, values).scalar_one()
+            documents.append(fulltext.document(cube_key, key, stems))
+            if entry.vector is not None:
+                vectors.append(vector_values(key, self._cache.model, entry.vector))
+        if documents:
+            self._connection.execute(fulltext.insert_statement(), documents)
+        if vectors:
+            self._connection.execute(_NEW_VECTOR, vectors)
+
+    def remove(self, cube_key: int, owners: Sequence[str]) -> int:
+        """Take all entries of these owners out of the index; return how many there were."""
+        keys: list[int] = []
+        for start in range(0, len(owners), 500):
+            chosen = s.entry.c.owner.in_(list(owners[start : start + 500]))
+            query = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, chosen)
+            keys.extend(self._connection.scalars(query))
+        if not keys:
+            return 0
+        fulltext.delete(self._connection, keys)
+        for start in range(0, len(keys), 500):
+            self._connection.execute(delete(s.entry).where(s.entry.c.key.in_(keys[start : start + 500])))
+        counted = update(s.cube).where(s.cube.c.key == cube_key).values(erasures=s.cube.c.erasures + 1)
+        self._connection.execute(counted)
+        return len(keys)
+
+    def view(self, cube_key: int) -> CubeView:
+        """Return the cube's entries as of this transaction, from the cache when it is current."""
+        current = self._connection.execute(_REVISION, {"cube_key": cube_key}).one()
+        held = self._cache.find(cube_key)
+        if held is not None and (held[0].revision, held[1]) == (current.revision, current.erasures):
+            return held[0]
+        if held is not None and held[0].revision > current.revision:
+            return self._build(cube_key, current.revision, None)  # an older snapshot than the cache's: read it apart
+        base = held[0] if held is not None else None
+        if base is not None and held is not None and held[1] != current.erasures:
+            base = self._without_erased(base)
+        view = self._build(cube_key, current.revision, base)
+        self._cache.put(view, current.erasures)
+        return view
+
+    def _without_erased(self, base: CubeView) -> CubeView:
+        alive = np.fromiter(self._connection.scalars(_KEYS, {"cube_key": base.cube_key}), dtype=np.int64)
+        return _select(base, np.isin(base.keys, alive, assume_unique=True))
+
+    def _build(self, cube_key: int, revision: int, base: CubeView | None) -> CubeView:
+        since = base.revision if base is not None else -1
+        changed = self._connection.execute(_CHANGED, {"cube_key": cube_key, "revision": since}).all()
+        fresh = _from_rows(cube_key, revision, changed, self._cache.model, self._cache.width)
+        if base is None:
+            return fresh
+        if not changed:
+            return replace(base, revision=revision)
+        return _merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh)
+
+    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
+        """Return, for each stem, the entries that hold it: (entry key, count)."""
+        return [fulltext.postings(self._connection, cube_key, stem) for stem in stems]
+
+    def frequencies(self, cube_key: int, stems: Sequence[str]) -> Mapping[str, int]:
+        """Return in how many entries of the cube each stem stands."""
+        return {stem: fulltext.frequency(self._connection, cube_key, stem) for stem in stems}
+
+
+def vector_values(key: int, model: str, vector: Vector) -> dict[str, object]:
+    """Return a vector's row."""
+    data = vector.astype("<f2").tobytes()
+    return {"entry_key": key, "model": model, "width": len(vector), "data": data}
+
+
+def _entry_values(cube_key: int, revision: int, entry: Entry, length: int) -> dict[str, object]:
+    return {
+        "cube_key": cube_key,
+        "kind": entry.kind,
+        "owner": entry.owner,
+        "version_id": entry.version_id,
+        "session_id": entry.session_id,
+        "position": entry.position,
+        "start": entry.start,
+        "end": entry.end,
+        "speaker": entry.speaker,
+        "said_at": entry.said_at,
+        "valid_to": entry.valid_to,
+        "length": length,
+        "live": entry.live,
+        "changed": revision,
+    }
+
+
+def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: str, width: int) -> CubeView:
+    vectors = np.zeros((len(found), width), dtype=np.float32)
+    for number, row in enumerate(found):
+        if row.model == model:
+            vectors[number] = np.frombuffer(row.data, dtype="<f2")
+    names: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
+    kinds = [names[0].setdefault(row.kind, len(names[0])) for row in found]
+    speakers = [names[1].setdefault(row.speaker, len(names[1])) for row in found]
+    sessions = [
+        -1 if row.session_id is None else names[2].setdefault(row.session_id, len(names[2])) for row in found
+    ]
+    return CubeView(
+        cube_key=cube_key,
+        revision=revision,
+        keys=np.array([row.key for row in found], dtype=np.int64),
+        kinds=np.array(kinds, dtype=np.int16),
+        owners=[row.owner for row in found],
+        versions=[row.version_id for row in found],
+        sessions=np.array(sessions, dtype=np.int32),
+        positions=np.array([row.position for row in found], dtype=np.int32),
+        speakers=np.array(speakers, dtype=np.int32),
+        said_at=np.array([row.said_at for row in found], dtype=np.int64),
+        valid_to=np.array([_NEVER if row.valid_to is None else row.valid_to for row in found], dtype=np.int64),
+        lengths=np.array([row.length for row in found], dtype=np.int32),
+        starts=np.array([row.start for row in found], dtype=np.int32),
+        ends=np.array([row.end for row in found], dtype=np.int32),
+        live=np.array([row.live for row in found], dtype=np.bool_),
+        vectors=vectors,
+        kind_names=list(names[0]),
+        speaker_names=list(names[1]),
+        session_ids=list(names[2]),
+    )
+
+
+def _select(view: CubeView, kept: NDArray[np.bool_]) -> CubeView:
+    if bool(kept.all()):
+        return view
+    places = np.flatnonzero(kept)
+    return replace(
+        view,
+        keys=view.keys[places],
+        kinds=view.kinds[places],
+        owners=[view.owners[int(place)] for place in places],
+        versions=[view.versions[int(place)] for place in places],
+        sessions=view.sessions[places],
+        positions=view.positions[places],
+        speakers=view.speakers[places],
+        said_at=view.said_at[places],
+        valid_to=view.valid_to[places],
+        lengths=view.lengths[places],
+        starts=view.starts[places],
+        ends=view.ends[places],
+        live=view.live[places],
+        vectors=view.vectors[places],
+    )
+
+
+def _merge(old: CubeView, new: CubeView) -> CubeView:
+    """Put the rows of both views together, ordered by key; names of the new one are mapped to the old one's."""
+    kinds, kind_names = _renumber(new.kinds, old.kind_names, new.kind_names)
+    speakers, speaker_names = _renumber(new.speakers, old.speaker_names, new.speaker_names)
+    sessions, session_ids = _renumber(new.sessions, old.session_ids, new.session_ids)
+    view = replace(
+        new,
+        keys=np.concatenate([old.keys, new.keys]),
+        kinds=np.concatenate([old.kinds, kinds]),
+        owners=[*old.owners, *new.owners],
+        versions=[*old.versions, *new.versions],
+        sessions=np.concatenate([old.sessions, sessions]),
+        positions=np.concatenate([old.positions, new.positions]),
+        speakers=np.concatenate([old.speakers, speakers]),
+        said_at=np.concatenate([old.said_at, new.said_at]),
+        valid_to=np.concatenate([old.valid_to, new.valid_to]),
+        lengths=np.concatenate([old.lengths, new.lengths]),
+        starts=np.concatenate([old.starts, new.starts]),
+        ends=np.concatenate([old.ends, new.ends]),
+        live=np.concatenate([old.live, new.live]),
+        vectors=np.concatenate([old.vectors, new.vectors]),
+        kind_names=kind_names,
+        speaker_names=speaker_names,
+        session_ids=session_ids,
+    )
+    if len(old) and len(new) and new.keys[0] < old.keys[-1]:
+        return _reorder(view, np.argsort(view.keys, kind="stable"))
+    return view
+
+
+_Number = TypeVar("_Number", np.int16, np.int32)
+
+
+def _renumber(
+    numbers: NDArray[_Number], old: Sequence[str], new: Sequence[str]
+) -> tuple[NDArray[_Number], Sequence[str]]:
+    places = {name: place for place, name in enumerate(old)}
+    mapped = [places.setdefault(name, len(places)) for name in new]
+    table = np.array([*mapped, -1], dtype=numbers.dtype)  # the last place serves -1: none
+    return table[numbers], list(places)
+
+
+def _reorder(view: CubeView, order: NDArray[np.int64]) -> CubeView:
+    moved = {
+        name: getattr(view, name)[order]
+        for name in ("keys", "kinds", "sessions", "positions", "speakers", "said_at", "valid_to", "lengths", "starts",
+                     "ends", "live", "vectors")
+    }
+    return replace(
+        view,
+        owners=[view.owners[int(place)] for place in order],
+        versions=[view.versions[int(place)] for place in order],
+        **moved,
+    )

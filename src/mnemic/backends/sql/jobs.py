@@ -1,0 +1,102 @@
+"""The outbox in SQL: a job is written in the transaction of what caused it, and claimed under a lease."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
+
+from mnemic.backends.sql import rows
+from mnemic.backends.sql import schema as s
+from mnemic.model.job import Job, JobState
+from mnemic.model.moment import to_micros
+
+_WAITING = select(s.job.c.id).where(
+    s.job.c.cube_key == bindparam("cube"), s.job.c.kind == bindparam("job_kind"), s.job.c.state == JobState.QUEUED.value
+)
+_NEW = insert(s.job)
+
+
+class SqlJobs:
+    """Implements `ports.store.Jobs`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def put(self, job: Job) -> str:
+        """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
+        waiting = self._connection.scalar(_WAITING, {"cube": job.cube_key, "job_kind": job.kind})
+        if waiting is not None:
+            return str(waiting)
+        self._connection.execute(_NEW, {"id": job.id, **_values(job)})
+        return job.id
+
+    def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
+        """Take the next due job of a cube in which no job runs; expired leases are taken over."""
+        moment = to_micros(now)
+        other = s.job.alias("other")
+        running = (
+            select(other.c.id)
+            .where(
+                other.c.cube_key == s.job.c.cube_key,
+                other.c.state == JobState.RUNNING.value,
+                other.c.lease_until > moment,
+            )
+            .exists()
+        )
+        due = or_(
+            s.job.c.state.in_([JobState.QUEUED.value, JobState.FAILED.value]) & (s.job.c.not_before <= moment),
+            (s.job.c.state == JobState.RUNNING.value) & (s.job.c.lease_until <= moment),
+        )
+        query = select(s.job).where(due, ~running).order_by(s.job.c.not_before, s.job.c.id).limit(1)
+        row = self._connection.execute(query).first()
+        if row is None:
+            return None
+        taken = {
+            "state": JobState.RUNNING.value,
+            "attempts": row.attempts + 1,
+            "lease_until": to_micros(lease_until),
+            "worker": worker,
+            "started_at": moment,
+        }
+        changed = update(s.job).where(s.job.c.id == row.id).values(taken).returning(s.job)
+        return rows.job(self._connection.execute(changed).one())
+
+    def extend(self, job: Job, worker: str, lease_until: datetime) -> bool:
+        """Prolong a lease; False when another worker holds the job now."""
+        held = (s.job.c.id == job.id, s.job.c.worker == worker, s.job.c.state == JobState.RUNNING.value)
+        values = {"lease_until": to_micros(lease_until), "done": job.done}
+        return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
+
+    def finish(self, job: Job) -> None:
+        """Store the job's new state."""
+        self._connection.execute(update(s.job).where(s.job.c.id == job.id).values(_values(job)))
+
+    def get(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job of this cube."""
+        row = self._connection.execute(select(s.job).where(s.job.c.cube_key == cube_key, s.job.c.id == job_id)).first()
+        return rows.job(row) if row else None
+
+    def list(self, cube_key: int, *, open_only: bool = False, limit: int = 100) -> Sequence[Job]:
+        """Return a cube's jobs, newest first."""
+        query = select(s.job).where(s.job.c.cube_key == cube_key).order_by(s.job.c.id.desc()).limit(limit)
+        if open_only:
+            query = query.where(s.job.c.state.in_([JobState.QUEUED.value, JobState.RUNNING.value, JobState.FAILED.value]))
+        return [rows.job(row) for row in self._connection.execute(query)]
+
+
+def _values(job: Job) -> dict[str, object]:
+    return {
+        "cube_key": job.cube_key,
+        "kind": job.kind,
+        "state": job.state.value,
+        "attempts": job.attempts,
+        "created_at": to_micros(job.created_at),
+        "not_before": to_micros(job.not_before),
+        "lease_until": rows.micros(job.lease_until),
+        "started_at": rows.micros(job.started_at),
+        "finished_at": rows.micros(job.finished_at),
+        "done": job.done,
+        "error": job.error,
+    }

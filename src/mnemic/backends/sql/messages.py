@@ -1,0 +1,220 @@
+"""Sessions and messages in SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from mnemic.backends.sql import filters, rows
+from mnemic.backends.sql import schema as s
+from mnemic.model.message import Page, Session, StoredMessage
+from mnemic.model.moment import from_micros, offset_minutes, to_micros
+from mnemic.model.query import Filter
+from mnemic.ports.store import SessionTail
+
+_MESSAGES = select(s.message, s.session.c.name.label("session_name")).join(s.session)
+_TAIL = (
+    select(
+        s.session,
+        s.page.c.id.label("page_id"),
+        s.page.c.position,
+        s.page.c.opened_by,
+        s.page.c.replied,
+        s.page.c.messages.label("page_messages"),
+        s.page.c.started_at.label("page_started"),
+        s.page.c.ended_at.label("page_ended"),
+        s.page.c.segment_id,
+        s.page.c.analysed,
+    )
+    .outerjoin(s.page, s.page.c.session_id == s.session.c.id)
+    .where(s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session"))
+    .order_by(s.page.c.position.desc())
+    .limit(1)
+)
+_KNOWN = select(s.message.c.dedupe, s.message.c.id).where(
+    s.message.c.session_id == bindparam("session_id"), s.message.c.dedupe.in_(bindparam("keys", expanding=True))
+)
+_NEW_SESSION = insert(s.session)
+_NEW_MESSAGE = insert(s.message)
+_END_SESSION = (
+    update(s.session)
+    .where(s.session.c.id == bindparam("session_id"))
+    .values(messages=bindparam("count"), started_at=bindparam("started"), ended_at=bindparam("ended"))
+)
+_NEW_PAGE = insert(s.page)
+_GROW_PAGE = (
+    update(s.page)
+    .where(s.page.c.id == bindparam("page_id"))
+    .values(
+        replied=bindparam("has_reply"),
+        messages=bindparam("count"),
+        started_at=bindparam("started"),
+        ended_at=bindparam("ended"),
+    )
+)
+_EXTRACTED = update(s.message).where(s.message.c.id.in_(bindparam("ids", expanding=True))).values(extracted=True)
+_CHUNK = 500  # ids in one statement
+
+
+class SqlMessages:
+    """Implements `ports.store.Messages`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def tail(self, cube_key: int, session: str, *, session_id: str, at: datetime) -> SessionTail:
+        """Return the session's end, after creating the session under `session_id` when it is new."""
+        row = self._connection.execute(_TAIL, {"cube_key": cube_key, "session": session}).first()
+        if row is None:
+            values = {"id": session_id, "cube_key": cube_key, "name": session, "messages": 0}
+            now = to_micros(at)
+            self._connection.execute(_NEW_SESSION, {**values, "started_at": now, "ended_at": now})
+            return SessionTail(Session(session_id, cube_key, session, 0, at, at), True, None, 0)
+        found = rows.session(row)
+        if row.page_id is None:
+            return SessionTail(found, False, None, 0)
+        page = Page(
+            row.page_id,
+            cube_key,
+            found.id,
+            row.position,
+            row.opened_by,
+            row.replied,
+            from_micros(row.page_started),
+            from_micros(row.page_ended),
+            row.segment_id,
+            row.analysed,
+        )
+        return SessionTail(found, False, page, row.page_messages)
+
+    def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+        """Return, for those of the keys that the session holds already, the ids of their messages."""
+        found: dict[str, str] = {}
+        for start in range(0, len(dedupe), _CHUNK):
+            keys = list(dedupe[start : start + _CHUNK])
+            for key, message_id in self._connection.execute(_KNOWN, {"session_id": session_id, "keys": keys}):
+                found[key] = message_id
+        return found
+
+    def append(
+        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[tuple[Page, int]], session: Session
+    ) -> None:
+        """Store messages (each with its dedupe key) and the pages (each with its message count) that they make."""
+        known = self._known_pages([page.id for page, _ in pages])
+        new = [_page_values(page, count) for page, count in pages if page.id not in known]
+        if new:
+            self._connection.execute(_NEW_PAGE, new)
+        for page, count in pages:
+            if page.id in known:
+                self._connection.execute(_GROW_PAGE, _page_change(page, count))
+        self._connection.execute(_NEW_MESSAGE, [_message_values(message, key) for message, key in messages])
+        span = {"started": to_micros(session.started_at), "ended": to_micros(session.ended_at)}
+        self._connection.execute(_END_SESSION, {"session_id": session.id, "count": session.messages, **span})
+
+    def _known_pages(self, ids: Sequence[str]) -> set[str]:
+        if not ids:
+            return set()
+        first = select(s.page.c.id).where(s.page.c.id == ids[0])  # only the first can be older than this call
+        return set(self._connection.scalars(first))
+
+    def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
+        """Return the messages with these ids, by id; ids of other cubes are absent."""
+        found: dict[str, StoredMessage] = {}
+        for start in range(0, len(ids), _CHUNK):
+            query = _MESSAGES.where(
+                s.message.c.cube_key == cube_key, s.message.c.id.in_(list(ids[start : start + _CHUNK]))
+            )
+            found.update((row.id, rows.message(row)) for row in self._connection.execute(query))
+        return found
+
+    def list(
+        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+    ) -> Sequence[StoredMessage]:
+        """Return messages in order of id, after the given id; of one session when named."""
+        query = _MESSAGES.where(s.message.c.cube_key == cube_key).order_by(s.message.c.id).limit(limit)
+        if session is not None:
+            query = query.where(s.session.c.name == session)
+        if after is not None:
+            query = query.where(s.message.c.id > after)
+        return [rows.message(row) for row in self._connection.execute(query)]
+
+    def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:
+        """Return the messages at these positions of a session, in order."""
+        query = _MESSAGES.where(
+            s.message.c.cube_key == cube_key,
+            s.message.c.session_id == session_id,
+            s.message.c.position.in_(list(positions)),
+        ).order_by(s.message.c.position)
+        return [rows.message(row) for row in self._connection.execute(query)]
+
+    def find_matching(self, cube_key: int, where: Filter) -> set[str]:
+        """Return the ids of all messages and memories of the cube that a filter lets through."""
+        return {
+            str(found)
+            for query in filters.queries(cube_key, where)
+            for found in self._connection.scalars(query)
+        }
+
+    def sessions(self, cube_key: int) -> Sequence[Session]:
+        """Return the sessions of a cube, oldest first."""
+        query = select(s.session).where(s.session.c.cube_key == cube_key).order_by(s.session.c.started_at, s.session.c.id)
+        return [rows.session(row) for row in self._connection.execute(query)]
+
+    def to_extract(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
+        """Return messages that extraction has not read yet, in order of id."""
+        query = _MESSAGES.where(s.message.c.cube_key == cube_key, s.message.c.extracted.is_(False))
+        return [rows.message(row) for row in self._connection.execute(query.order_by(s.message.c.id).limit(limit))]
+
+    def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:
+        """Mark messages as read by extraction."""
+        for start in range(0, len(ids), _CHUNK):
+            self._connection.execute(_EXTRACTED, {"ids": list(ids[start : start + _CHUNK])})
+
+
+def _message_values(message: StoredMessage, dedupe: str) -> dict[str, object]:
+    return {
+        "id": message.id,
+        "cube_key": message.cube_key,
+        "session_id": message.session_id,
+        "page_id": message.page_id,
+        "position": message.position,
+        "role": message.role.value,
+        "speaker": message.speaker,
+        "content": rows.to_json(message.content),
+        "said_at": to_micros(message.said_at),
+        "said_offset": offset_minutes(message.said_at),
+        "stored_at": to_micros(message.stored_at),
+        "external_id": message.external_id,
+        "agent": message.agent,
+        "metadata": rows.to_json(message.metadata) if message.metadata else None,
+        "dedupe": dedupe,
+        "extracted": False,
+    }
+
+
+def _page_values(page: Page, count: int) -> dict[str, object]:
+    return {
+        "id": page.id,
+        "cube_key": page.cube_key,
+        "session_id": page.session_id,
+        "position": page.position,
+        "opened_by": page.opened_by,
+        "replied": page.replied,
+        "messages": count,
+        "started_at": to_micros(page.started_at),
+        "ended_at": to_micros(page.ended_at),
+        "segment_id": None,
+        "analysed": False,
+    }
+
+
+def _page_change(page: Page, count: int) -> dict[str, object]:
+    return {
+        "page_id": page.id,
+        "has_reply": page.replied,
+        "count": count,
+        "started": to_micros(page.started_at),
+        "ended": to_micros(page.ended_at),
+    }

@@ -1,0 +1,146 @@
+"""Rows to values and back: JSON that survives any text, times as microseconds."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row
+
+from mnemic.model.job import Job, JobState
+from mnemic.model.memory import Segment
+from mnemic.model.message import MessageRole, Page, Session, StoredMessage
+from mnemic.model.moment import Grain, TimeSpan, from_micros, to_micros
+from mnemic.model.parts import searchable_text
+from mnemic.model.scope import Cube, CubeKind
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def to_json(value: Any) -> str:
+    """Write JSON that every engine can hold: NUL is escaped by JSON itself, lone surrogates are escaped here."""
+    data = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return data if data.isascii() else _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", data)
+
+
+def from_json(data: str | None) -> Any:
+    """Read what `to_json` wrote."""
+    return None if data is None else json.loads(data)
+
+
+def micros(moment: datetime | None) -> int | None:
+    """Return a moment as the store keeps it."""
+    return None if moment is None else to_micros(moment)
+
+
+def moment(value: int | None) -> datetime | None:
+    """Return a stored time."""
+    return None if value is None else from_micros(value)
+
+
+def cube(row: Row[Any]) -> Cube:
+    """Read a cube."""
+    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, from_micros(row.created_at))
+
+
+def session(row: Row[Any]) -> Session:
+    """Read a session."""
+    return Session(
+        row.id, row.cube_key, row.name, row.messages, from_micros(row.started_at), from_micros(row.ended_at)
+    )
+
+
+def page(row: Row[Any]) -> Page:
+    """Read a page."""
+    return Page(
+        row.id,
+        row.cube_key,
+        row.session_id,
+        row.position,
+        row.opened_by,
+        row.replied,
+        from_micros(row.started_at),
+        from_micros(row.ended_at),
+        row.segment_id,
+        row.analysed,
+    )
+
+
+def message(row: Row[Any]) -> StoredMessage:
+    """Read a message joined with its session's name as `session_name`."""
+    content = json.loads(row.content)
+    return StoredMessage(
+        id=row.id,
+        cube_key=row.cube_key,
+        session_id=row.session_id,
+        session=row.session_name,
+        page_id=row.page_id,
+        position=row.position,
+        role=MessageRole(row.role),
+        speaker=row.speaker,
+        content=content,
+        text=searchable_text(content),
+        said_at=from_micros(row.said_at, row.said_offset),
+        stored_at=from_micros(row.stored_at),
+        external_id=row.external_id,
+        agent=row.agent,
+        metadata=json.loads(row.metadata) if row.metadata else {},
+    )
+
+
+def segment(row: Row[Any]) -> Segment:
+    """Read a segment."""
+    return Segment(
+        row.id,
+        row.cube_key,
+        row.summary,
+        tuple(json.loads(row.keywords)),
+        row.pages,
+        row.visits,
+        from_micros(row.started_at),
+        from_micros(row.ended_at),
+        from_micros(row.touched_at),
+        row.archived,
+    )
+
+
+def job(row: Row[Any]) -> Job:
+    """Read a job."""
+    return Job(
+        row.id,
+        row.cube_key,
+        row.kind,
+        JobState(row.state),
+        row.attempts,
+        from_micros(row.created_at),
+        from_micros(row.not_before),
+        moment(row.lease_until),
+        moment(row.started_at),
+        moment(row.finished_at),
+        row.done,
+        row.error,
+    )
+
+
+def span_to_json(span: TimeSpan | None) -> str | None:
+    """Write a time span."""
+    if span is None:
+        return None
+    start = span.start.isoformat() if span.start else None
+    end = span.end.isoformat() if span.end else None
+    return to_json([start, end, span.grain.value, span.words])
+
+
+def span_from_json(data: str | None) -> TimeSpan | None:
+    """Read a time span."""
+    if data is None:
+        return None
+    start, end, grain, words = json.loads(data)
+    return TimeSpan(
+        datetime.fromisoformat(start) if start else None,
+        datetime.fromisoformat(end) if end else None,
+        Grain(grain),
+        words,
+    )

@@ -1,0 +1,276 @@
+"""The relational schema, in SQLAlchemy Core, the same for every engine.
+
+Times are microseconds since 1970 in UTC (BIGINT), with the minutes east of UTC beside them where the zone was said.
+JSON is kept as text that Python wrote, so that whatever a caller gave comes back verbatim, NUL and lone surrogates
+included. What only one engine can do (full text, partial upserts) stands in its dialect file, not here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+    text,
+)
+
+HEAD: Final = "0001"
+"""The newest migration; a test holds it to the migrations folder."""
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+_Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+def _cube() -> Column[int]:
+    return Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), nullable=False)
+
+
+def _id() -> Column[str]:
+    return Column("id", Text, primary_key=True)
+
+
+store_info = Table(
+    "store_info",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+cube = Table(
+    "cube",
+    metadata,
+    Column("key", _Key, primary_key=True, autoincrement=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("revision", BigInteger, nullable=False, server_default=text("0")),
+    Column("erasures", BigInteger, nullable=False, server_default=text("0")),
+    Column("latest_said", BigInteger),
+    UniqueConstraint("owner", "kind", "name"),
+    sqlite_autoincrement=True,
+)
+
+cube_grant = Table(
+    "cube_grant",
+    metadata,
+    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True),
+    Column("principal", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Index(None, "principal"),
+)
+
+session = Table(
+    "session",
+    metadata,
+    _id(),
+    _cube(),
+    Column("name", Text, nullable=False),
+    Column("messages", Integer, nullable=False, server_default=text("0")),
+    Column("started_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger, nullable=False),
+    UniqueConstraint("cube_key", "name"),
+)
+
+page = Table(
+    "page",
+    metadata,
+    _id(),
+    _cube(),
+    Column("session_id", Text, ForeignKey("session.id", ondelete="CASCADE"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("opened_by", Text, nullable=False),
+    Column("replied", Boolean, nullable=False),
+    Column("messages", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger, nullable=False),
+    Column("segment_id", Text, ForeignKey("segment.id", ondelete="SET NULL")),
+    Column("chain_id", Text),
+    Column("analysed", Boolean, nullable=False, server_default=text("0")),
+    UniqueConstraint("session_id", "position"),
+    Index(None, "segment_id"),
+    Index(None, "cube_key", "segment_id"),
+)
+
+message = Table(
+    "message",
+    metadata,
+    _id(),
+    _cube(),
+    Column("session_id", Text, ForeignKey("session.id", ondelete="CASCADE"), nullable=False),
+    Column("page_id", Text, ForeignKey("page.id", ondelete="SET NULL")),
+    Column("position", Integer, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("speaker", Text, nullable=False),
+    Column("content", Text, nullable=False),
+    Column("said_at", BigInteger, nullable=False),
+    Column("said_offset", Integer, nullable=False),
+    Column("stored_at", BigInteger, nullable=False),
+    Column("external_id", Text),
+    Column("agent", Text),
+    Column("metadata", Text),
+    Column("dedupe", Text, nullable=False),
+    Column("extracted", Boolean, nullable=False, server_default=text("0")),
+    UniqueConstraint("session_id", "dedupe"),
+    UniqueConstraint("session_id", "position"),
+    Index(None, "page_id"),
+    Index(
+        "ix_message_to_extract",
+        "cube_key",
+        "id",
+        sqlite_where=text("extracted = 0"),
+        postgresql_where=text("NOT extracted"),
+    ),
+)
+
+segment = Table(
+    "segment",
+    metadata,
+    _id(),
+    _cube(),
+    Column("summary", Text, nullable=False),
+    Column("keywords", Text, nullable=False),
+    Column("centroid", LargeBinary, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger, nullable=False),
+    Column("touched_at", BigInteger, nullable=False),
+    Column("archived", Boolean, nullable=False, server_default=text("0")),
+    Index(None, "cube_key"),
+)
+
+memory = Table(
+    "memory",
+    metadata,
+    _id(),
+    _cube(),
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("subject_key", Text, nullable=False),
+    Column("attribute", Text, nullable=False),
+    Column("value_key", Text, nullable=False),
+    Column("locked", Boolean, nullable=False, server_default=text("0")),
+    Column("created_at", BigInteger, nullable=False),
+    Index(None, "cube_key", "subject_key", "attribute"),
+)
+
+memory_version = Table(
+    "memory_version",
+    metadata,
+    _id(),
+    _cube(),
+    Column("memory_id", Text, ForeignKey("memory.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("value", Text, nullable=False),
+    Column("polarity", Integer, nullable=False),
+    Column("valid_from", BigInteger, nullable=False),
+    Column("valid_to", BigInteger),
+    Column("time", Text),
+    Column("recorded_at", BigInteger, nullable=False),
+    Column("confidence", Float, nullable=False),
+    Column("change", Text, nullable=False),
+    UniqueConstraint("memory_id", "number"),
+    Index(None, "cube_key"),
+)
+
+source = Table(
+    "source",
+    metadata,
+    Column("version_id", Text, ForeignKey("memory_version.id", ondelete="CASCADE"), primary_key=True),
+    Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    Column("quote", Text, nullable=False),
+    Index(None, "message_id"),
+    sqlite_with_rowid=False,
+)
+
+relation = Table(
+    "relation",
+    metadata,
+    _cube(),
+    Column("kind", Text, primary_key=True),
+    Column("from_id", Text, primary_key=True),
+    Column("to_id", Text, primary_key=True),
+    Column("created_at", BigInteger, nullable=False),
+    Index(None, "to_id"),
+)
+
+entry = Table(
+    "entry",
+    metadata,
+    Column("key", _Key, primary_key=True, autoincrement=True),
+    _cube(),
+    Column("kind", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("version_id", Text),
+    Column("session_id", Text),
+    Column("position", Integer, nullable=False, server_default=text("0")),
+    Column("start", Integer, nullable=False, server_default=text("0")),
+    Column("end", Integer, nullable=False, server_default=text("0")),
+    Column("speaker", Text, nullable=False),
+    Column("said_at", BigInteger, nullable=False),
+    Column("valid_to", BigInteger),
+    Column("length", Integer, nullable=False),
+    Column("live", Boolean, nullable=False, server_default=text("1")),
+    Column("changed", BigInteger, nullable=False),
+    Index(None, "cube_key", "changed"),
+    Index(None, "owner"),
+    sqlite_autoincrement=True,
+)
+
+vector = Table(
+    "vector",
+    metadata,
+    Column("entry_key", _Key, ForeignKey("entry.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("model", Text, nullable=False),
+    Column("width", Integer, nullable=False),
+    Column("data", LargeBinary, nullable=False),
+)
+
+job = Table(
+    "job",
+    metadata,
+    _id(),
+    _cube(),
+    Column("kind", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("created_at", BigInteger, nullable=False),
+    Column("not_before", BigInteger, nullable=False),
+    Column("lease_until", BigInteger),
+    Column("worker", Text),
+    Column("started_at", BigInteger),
+    Column("finished_at", BigInteger),
+    Column("done", Integer, nullable=False, server_default=text("0")),
+    Column("error", Text),
+    Index(
+        "uq_job_waiting",
+        "cube_key",
+        "kind",
+        unique=True,
+        sqlite_where=text("state = 'queued'"),
+        postgresql_where=text("state = 'queued'"),
+    ),
+    Index(None, "state", "not_before"),
+)

@@ -1,0 +1,94 @@
+"""The default store: one SQLite file in a folder, behind `ports.store`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from mnemic.backends.sql.cubes import SqlCubes
+from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.index import SqlIndex, ViewCache
+from mnemic.backends.sql.jobs import SqlJobs
+from mnemic.backends.sql.memories import SqlMemories
+from mnemic.backends.sql.messages import SqlMessages
+from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.errors import StoreError
+
+
+class SqlTransaction:
+    """Implements `ports.store.Transaction`; each part is made when it is first asked for."""
+
+    def __init__(self, connection: Connection, cache: ViewCache) -> None:
+        self.connection = connection
+        self._cache = cache
+
+    @cached_property
+    def cubes(self) -> SqlCubes:
+        """Cubes and grants."""
+        return SqlCubes(self.connection)
+
+    @cached_property
+    def messages(self) -> SqlMessages:
+        """Sessions and messages."""
+        return SqlMessages(self.connection)
+
+    @cached_property
+    def pages(self) -> SqlPages:
+        """Pages."""
+        return SqlPages(self.connection)
+
+    @cached_property
+    def segments(self) -> SqlSegments:
+        """The middle tier."""
+        return SqlSegments(self.connection)
+
+    @cached_property
+    def memories(self) -> SqlMemories:
+        """Long-term memory."""
+        return SqlMemories(self.connection)
+
+    @cached_property
+    def index(self) -> SqlIndex:
+        """The search index."""
+        return SqlIndex(self.connection, self._cache)
+
+    @cached_property
+    def jobs(self) -> SqlJobs:
+        """Background work."""
+        return SqlJobs(self.connection)
+
+
+class SqlStore:
+    """Implements `ports.store.Store` over one folder. Threads and processes may share the folder."""
+
+    def __init__(self, folder: Path, *, model: str, width: int, cache_bytes: int) -> None:
+        self._database = Database(folder)
+        self._cache = ViewCache(cache_bytes, model, width)
+        self._closed = False
+
+    @contextmanager
+    def read(self) -> Iterator[SqlTransaction]:
+        """Open a snapshot for reading."""
+        self._check_open()
+        with self._database.read() as connection:
+            yield SqlTransaction(connection, self._cache)
+
+    @contextmanager
+    def write(self) -> Iterator[SqlTransaction]:
+        """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
+        self._check_open()
+        with self._database.write() as connection:
+            yield SqlTransaction(connection, self._cache)
+
+    def close(self) -> None:
+        """Close the store; calls after it raise `StoreError`."""
+        self._closed = True
+        self._database.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("this memory is closed; open it again with Memory(path)")

@@ -1,0 +1,74 @@
+"""What can be found: index entries of a cube, as arrays that ranking works on.
+
+An entry is one searchable passage: a message (several, when it is long), a segment's summary, or a version of a
+memory. A view is a snapshot of all entries of a cube; it is shared between threads and never written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+"""Shape (width,), length 1."""
+
+Matrix = NDArray[np.float32]
+"""Shape (rows, width), each row of length 1, or 0 where a row has no vector yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One searchable passage, as it is written. `start:end` are its offsets in the owner's text.
+
+    `kind` is `message`, `segment` or a memory kind; `owner` the id of that message, segment or memory. `said_at` and
+    `valid_to` are microseconds; a live entry is one that a plain search may return (not superseded, not archived).
+    """
+
+    kind: str
+    owner: str
+    text: str
+    speaker: str
+    said_at: int
+    vector: Vector | None
+    version_id: str | None = None
+    session_id: str | None = None
+    position: int = 0
+    start: int = 0
+    end: int = 0
+    valid_to: int | None = None
+    live: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CubeView:
+    """All entries of one cube as parallel arrays of length n, ordered by `keys`.
+
+    `kinds`, `speakers` and `sessions` hold indices into the name tables `kind_names`, `speaker_names` and
+    `session_ids` (-1: none). `valid_to` is the largest integer where the end is open.
+    """
+
+    cube_key: int
+    revision: int
+    keys: NDArray[np.int64]
+    kinds: NDArray[np.int16]
+    owners: Sequence[str]
+    versions: Sequence[str | None]
+    sessions: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    speakers: NDArray[np.int32]
+    said_at: NDArray[np.int64]
+    valid_to: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    live: NDArray[np.bool_]
+    vectors: Matrix
+    kind_names: Sequence[str]
+    speaker_names: Sequence[str]
+    session_ids: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.keys)

@@ -1,0 +1,35 @@
+"""Background work: a job is a row, written in the transaction of what caused it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+
+
+class JobState(enum.StrEnum):
+    """Where a job is. `done`, `dead` are final; `failed` will be tried again."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A unit of background work. `done` counts what it has finished, for progress."""
+
+    id: str
+    cube_key: int
+    kind: str
+    state: JobState
+    attempts: int
+    created_at: datetime
+    not_before: datetime
+    lease_until: datetime | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    done: int = 0
+    error: str | None = None

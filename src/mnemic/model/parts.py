@@ -1,0 +1,120 @@
+"""What a message's content is made of, and what of it can be searched.
+
+Content is kept verbatim, as the chat APIs of OpenAI and Anthropic write it: a string, or a list of parts. Checking it
+finds the field that is wrong; reading it gives the words that an index can use (captions and names of files included).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mnemic.errors import InputError
+
+PAYLOADS: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": ("text",),
+    "input_text": ("text",),
+    "output_text": ("text",),
+    "refusal": ("refusal",),
+    "thinking": ("thinking",),
+    "reasoning": ("text", "summary", "content"),
+    "image_url": ("image_url",),
+    "input_image": ("image_url", "file_id"),
+    "image": ("source", "url", "data", "caption"),
+    "file": ("file", "source", "url", "name"),
+    "input_file": ("file_id", "file_data", "file_url", "filename"),
+    "document": ("source", "content"),
+    "input_audio": ("input_audio", "data"),
+    "audio": ("audio", "data", "transcript", "id"),
+    "tool_use": ("name",),
+    "tool_call": ("name", "function"),
+    "function_call": ("name",),
+    "tool_result": ("content", "tool_use_id"),
+    "function_call_output": ("output",),
+}
+"""The known types of parts, each with the keys of which one must be there."""
+
+_SPOKEN: Final = ("text", "caption", "transcript", "refusal", "title", "alt", "filename", "name")
+
+
+def check_content(content: Any, field: str) -> None:
+    """Raise `InputError` naming the place when content is not a string or a list of known, filled parts."""
+    if isinstance(content, str):
+        return
+    if content is None:
+        raise InputError(field, "is missing; give a string or a list of parts such as {'type': 'text', 'text': ...}")
+    if isinstance(content, Mapping):
+        raise InputError(field, "is a single object; give a string or a list of parts")
+    if not isinstance(content, Sequence) or isinstance(content, bytes):
+        raise InputError(field, f"is of type {type(content).__name__}; give a string or a list of parts")
+    for number, part in enumerate(content):
+        _check_part(part, f"{field}[{number}]")
+
+
+def _check_part(part: Any, field: str) -> None:
+    if isinstance(part, str):
+        return
+    if not isinstance(part, Mapping):
+        raise InputError(field, f"is of type {type(part).__name__}; a part is an object with a type")
+    kind = part.get("type")
+    if kind is None:
+        raise InputError(f"{field}.type", f"is missing; known types: {', '.join(PAYLOADS)}")
+    payloads = PAYLOADS.get(kind) if isinstance(kind, str) else None
+    if payloads is None:
+        raise InputError(f"{field}.type", f"{kind!r} is not known; known types: {', '.join(PAYLOADS)}")
+    if all(part.get(name) is None for name in payloads):
+        raise InputError(f"{field}.{payloads[0]}", f"is missing: a part of type {kind} needs {' or '.join(payloads)}")
+    if payloads == ("text",) and not isinstance(part["text"], str):
+        raise InputError(f"{field}.text", f"is of type {type(part['text']).__name__}; give a string")
+
+
+def searchable_text(content: Any) -> str:
+    """Return the words of a message's content, one part a line; empty when it has none."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):  # content with tool calls beside it, as the store wraps it
+        lines = [searchable_text(content.get("content")), *(_call(call) for call in content.get("tool_calls") or ())]
+        return "\n".join(line for line in lines if line)
+    if not isinstance(content, Sequence):
+        return ""
+    return "\n".join(line for part in content if (line := _words_of(part)))
+
+
+def _words_of(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping):
+        return ""
+    match part.get("type"):
+        case "thinking" | "reasoning":
+            return ""
+        case "tool_use" | "tool_call" | "function_call":
+            return _call(part)
+        case "tool_result" | "function_call_output":
+            inner = part.get("content", part.get("output"))
+            return searchable_text(inner) if not isinstance(inner, Mapping) else _dump(inner)
+        case "image" | "image_url" | "input_image":
+            words = [str(part[key]) for key in ("text", "caption", "alt", "title") if part.get(key)]
+            return f"[image: {'; '.join(words)}]" if words else ""
+        case "file" | "input_file" | "document":
+            inner = part.get("file")
+            named = inner if isinstance(inner, Mapping) else part
+            words = [str(named[key]) for key in _SPOKEN if named.get(key)]
+            return f"[file: {'; '.join(words)}]" if words else ""
+        case _:
+            return "\n".join(str(part[key]) for key in _SPOKEN if part.get(key))
+
+
+def _call(call: Any) -> str:
+    if not isinstance(call, Mapping):
+        return ""
+    function = call.get("function")
+    named = function if isinstance(function, Mapping) else call
+    arguments = named.get("arguments", named.get("input"))
+    shown = arguments if isinstance(arguments, str) else _dump(arguments)
+    return f"{named.get('name', 'tool')}({shown})"
+
+
+def _dump(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,129 @@
+"""A question and what comes back: filters, hits and the reasons for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, overload
+
+from mnemic.model.memory import Source
+
+Operator = Literal["eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "exists"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """One comparison. `key` is set for a field of the caller's metadata, else None."""
+
+    field: str
+    key: str | None
+    operator: Operator
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """All of these hold."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one of these holds."""
+
+    parts: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """This does not hold."""
+
+    part: Filter
+
+
+Filter = Compare | AllOf | AnyOf | Not
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a hit stands where it stands: per channel its rank (1 is best) and its part of the score, and the boosts."""
+
+    channels: Mapping[str, tuple[int, float]]
+    boosts: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result. `text` is the message, the passage of a long message, or the memory's statement.
+
+    `score` lies between 0 and 1 and can be compared between queries. `sources` always names what the hit stands on;
+    `external_id` and `metadata` are what the caller gave with that message.
+    """
+
+    id: str
+    kind: str
+    text: str
+    score: float
+    said_at: datetime
+    speaker: str
+    session: str
+    cube: str
+    sources: tuple[Source, ...]
+    external_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    valid_to: datetime | None = None
+    why: Why | None = None
+
+    def __repr__(self) -> str:
+        return f"<Hit {self.score:.2f} {self.kind} {self.said_at:%Y-%m-%d} {self.speaker}: {self.text[:70]!r}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Hits, best first. `cut` counts those that the threshold took away; `notes` says what the caller should know."""
+
+    hits: tuple[Hit, ...]
+    cut: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Hits packed for a prompt: in time order, each line with date and speaker, never over `budget` tokens."""
+
+    text: str
+    hits: tuple[Hit, ...]
+    tokens: int
+    budget: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with the hits it stands on. `found` is False when memory does not hold it; `mode` says who wrote it."""
+
+    text: str
+    citations: tuple[Hit, ...]
+    found: bool
+    mode: str
+    confidence: float = 0.0
+
+    def __str__(self) -> str:
+        return self.text

@@ -1,0 +1,301 @@
+"""The store: one place for everything Mnemic keeps, read and written in transactions.
+
+Guarantees. A write transaction is all or nothing and durable when its block ends; writers queue up, in one process and
+across processes. A read transaction sees one moment. Every call takes a cube key or a scope: there is no call that
+reaches across cubes. Transactions are not shared between threads; the store is. Errors of the engine arrive as
+`StoreError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from mnemic.model.index import CubeView, Entry, Vector
+from mnemic.model.job import Job
+from mnemic.model.memory import Memory, Segment
+from mnemic.model.message import Page, Session, StoredMessage
+from mnemic.model.query import Filter
+from mnemic.model.scope import Cube, CubeKind, Role
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTail:
+    """The end of a session: what a new message joins. `page` is its last page, None in a new session."""
+
+    session: Session
+    created: bool
+    page: Page | None
+    page_messages: int
+
+
+class Cubes(Protocol):
+    """Cubes and who may use them."""
+
+    def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
+        """Store a new cube; its owner gets the role owner. A taken (owner, kind, name) is a `ConflictError`."""
+        ...
+
+    def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
+        """Return the owner's cube of that name."""
+        ...
+
+    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
+        """Return a cube that the principal has a role in; None otherwise, whether it exists or not."""
+        ...
+
+    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
+        """Return the cubes that the principal has a role in, oldest first."""
+        ...
+
+    def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
+        """Lock the cube for this transaction, count its revision up and return it. Call before writing entries."""
+        ...
+
+    def latest_said(self, cube_key: int) -> datetime | None:
+        """Return the newest time that a message of the cube was said."""
+        ...
+
+    def delete(self, cube_key: int) -> Mapping[str, int]:
+        """Erase a cube with all that is in it; return the number of rows of each kind."""
+        ...
+
+
+class Messages(Protocol):
+    """Sessions, messages and pages."""
+
+    def tail(self, cube_key: int, session: str, *, session_id: str, at: datetime) -> SessionTail:
+        """Return the session's end, after creating the session under `session_id` when it is new."""
+        ...
+
+    def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+        """Return, for those of the keys that the session holds already, the ids of their messages."""
+        ...
+
+    def append(
+        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[tuple[Page, int]], session: Session
+    ) -> None:
+        """Store messages (each with its dedupe key) and the pages (each with its message count) that they make."""
+        ...
+
+    def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
+        """Return the messages with these ids, by id; ids of other cubes are absent."""
+        ...
+
+    def list(
+        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+    ) -> Sequence[StoredMessage]:
+        """Return messages in order of id, after the given id; of one session when named."""
+        ...
+
+    def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:
+        """Return the messages at these positions of a session, in order."""
+        ...
+
+    def find_matching(self, cube_key: int, where: Filter) -> set[str]:
+        """Return the ids of all messages of the cube that a filter lets through."""
+        ...
+
+    def sessions(self, cube_key: int) -> Sequence[Session]:
+        """Return the sessions of a cube, oldest first."""
+        ...
+
+    def to_extract(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
+        """Return messages that extraction has not read yet, in order of id."""
+        ...
+
+    def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:
+        """Mark messages as read by extraction."""
+        ...
+
+
+class Pages(Protocol):
+    """The units that the tiers move."""
+
+    def unassigned(self, cube_key: int) -> Sequence[Page]:
+        """Return the pages in no segment, by session, then in order: short-term memory."""
+        ...
+
+    def of_segment(self, cube_key: int, segment_id: str) -> Sequence[Page]:
+        """Return a segment's pages in order of time."""
+        ...
+
+    def messages(self, cube_key: int, page_ids: Sequence[str]) -> Mapping[str, Sequence[StoredMessage]]:
+        """Return the messages of these pages, in order, by page id."""
+        ...
+
+    def assign(self, page_id: str, segment_id: str, chain_id: str) -> None:
+        """Put a page into a segment; it leaves short-term memory."""
+        ...
+
+    def set_analysed(self, page_ids: Sequence[str]) -> None:
+        """Mark pages as promoted to long-term memory: each is promoted once."""
+        ...
+
+    def last_assigned(self, cube_key: int) -> Page | None:
+        """Return the page that was put into a segment last."""
+        ...
+
+
+class Segments(Protocol):
+    """The middle tier."""
+
+    def list(self, cube_key: int, *, archived: bool = False) -> Sequence[tuple[Segment, Vector]]:
+        """Return the segments with their centroids, oldest first; archived ones only when asked for."""
+        ...
+
+    def put(self, segment: Segment, centroid: Vector) -> None:
+        """Store a segment, new or changed."""
+        ...
+
+    def visit(self, cube_key: int, message_ids: Sequence[str], at: datetime) -> None:
+        """Count one visit for each segment that holds one of the messages."""
+        ...
+
+    def archive(self, cube_key: int, ids: Sequence[str]) -> None:
+        """Take segments out of the tier; they stay searchable on request."""
+        ...
+
+    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
+        """Return, by segment id, the pages that were not promoted yet."""
+        ...
+
+
+class Memories(Protocol):
+    """Long-term memory: statements with versions and sources."""
+
+    def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, Memory]:
+        """Return whole memories by id; ids of other cubes are absent."""
+        ...
+
+    def find(self, cube_key: int, subject_key: str, attribute: str) -> Sequence[Memory]:
+        """Return the memories about one attribute of one subject."""
+        ...
+
+    def list(
+        self, cube_key: int, *, kinds: Sequence[str] = (), after: str | None = None, limit: int = 100
+    ) -> Sequence[Memory]:
+        """Return memories in order of id, after the given id."""
+        ...
+
+    def put(self, memory: Memory) -> None:
+        """Store a memory, new or changed, with all versions and sources."""
+        ...
+
+    def relate(self, cube_key: int, kind: str, from_id: str, to_id: str, at: datetime) -> None:
+        """Store a typed relation between two things; storing it again changes nothing."""
+        ...
+
+    def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Sequence[str]:
+        """Return the ids of the memories that stand on any of these messages."""
+        ...
+
+
+class Index(Protocol):
+    """What search reads: entries with their vectors and their terms."""
+
+    def add(self, cube_key: int, revision: int, entries: Sequence[Entry]) -> None:
+        """Index entries: text and vector, in this transaction."""
+        ...
+
+    def remove(self, cube_key: int, owners: Sequence[str]) -> int:
+        """Take all entries of these owners out of the index; return how many there were."""
+        ...
+
+    def view(self, cube_key: int) -> CubeView:
+        """Return the cube's entries as of this transaction, from the cache when it is current."""
+        ...
+
+    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
+        """Return, for each stem, the entries that hold it: (entry key, count)."""
+        ...
+
+    def frequencies(self, cube_key: int, stems: Sequence[str]) -> Mapping[str, int]:
+        """Return in how many entries of the cube each stem stands."""
+        ...
+
+    def without_vector(self, model: str, limit: int) -> Sequence[tuple[int, int, str]]:
+        """Return (cube key, entry key, text) of entries that have no vector of this model yet."""
+        ...
+
+
+class Jobs(Protocol):
+    """The outbox and the queue."""
+
+    def put(self, job: Job) -> str:
+        """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
+        ...
+
+    def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
+        """Take the next due job of a cube in which no job runs; expired leases are taken over."""
+        ...
+
+    def finish(self, job: Job) -> None:
+        """Store the job's new state."""
+        ...
+
+    def get(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job of this cube."""
+        ...
+
+    def list(self, cube_key: int, *, open_only: bool = False, limit: int = 100) -> Sequence[Job]:
+        """Return a cube's jobs, newest first."""
+        ...
+
+
+class Transaction(Protocol):
+    """Everything that one transaction can reach."""
+
+    @property
+    def cubes(self) -> Cubes:
+        """Cubes and grants."""
+        ...
+
+    @property
+    def messages(self) -> Messages:
+        """Sessions and messages."""
+        ...
+
+    @property
+    def pages(self) -> Pages:
+        """Pages."""
+        ...
+
+    @property
+    def segments(self) -> Segments:
+        """The middle tier."""
+        ...
+
+    @property
+    def memories(self) -> Memories:
+        """Long-term memory."""
+        ...
+
+    @property
+    def index(self) -> Index:
+        """The search index."""
+        ...
+
+    @property
+    def jobs(self) -> Jobs:
+        """Background work."""
+        ...
+
+
+class Store(Protocol):
+    """Opens transactions."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """Open a snapshot for reading."""
+        ...
+
+    def write(self) -> AbstractContextManager[Transaction]:
+        """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
+        ...
+
+    def close(self) -> None:
+        """Close the store; calls after it raise `StoreError`."""
+        ...

@@ -23,7 +23,7 @@ Pooling = Literal["mean", "cls"]
 
 
 def plan_batches(lengths: Sequence[int], *, tokens: int = BATCH_TOKENS, rows: int = BATCH_ROWS) -> list[list[int]]:
-    """Group positions by length so that rows x longest length stays within `tokens`; one long text may exceed it alone."""
+    """Group positions by length so that rows x longest stays within `tokens`; one long text may exceed it alone."""
     batches: list[list[int]] = []
     for position in sorted(range(len(lengths)), key=lengths.__getitem__):
         batch = batches[-1] if batches else []

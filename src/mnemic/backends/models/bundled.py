@@ -1,6 +1,6 @@
 """Where the bundled model is and how it is known to be whole: all-MiniLM-L6-v2 (Wang et al., 2020; Reimers and
-Gurevych, 2019), weights in int8, as installed by a package that holds nothing else we use. The package is located, never
-imported; its weights and our copy of BERT's vocabulary are checked by SHA-256 before they are used.
+Gurevych, 2019), weights in int8, as installed by a package that holds nothing else we use. The package is located,
+never imported; its weights and our copy of BERT's vocabulary are checked by SHA-256 before they are used.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from mnemic.backends.models.graph import OnnxRecipe
+from mnemic.backends.models.sentence import Recipe
 from mnemic.errors import EmbedderError
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ WEIGHTS_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab
 VOCABULARY_SHA256: Final = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
 
-def recipe() -> OnnxRecipe:
+def recipe() -> Recipe:
     """Return the recipe of the bundled model; nothing is read before its first use."""
-    return OnnxRecipe(name=NAME, width=WIDTH, max_tokens=MAX_TOKENS, pooling="mean", weights=read_weights, tokenizer=bert_uncased_tokenizer)
+    return Recipe(NAME, WIDTH, MAX_TOKENS, pooling="mean", tokenizer=bert_uncased_tokenizer)
 
 
 def weights_path() -> Path:
@@ -40,12 +40,14 @@ def weights_path() -> Path:
 
 
 def read_weights() -> bytes:
-    """Return the graph with its weights (22.9 MB); raises EmbedderError when it is absent or not byte for byte the known one."""
+    """Return the graph with its weights (22.9 MB); EmbedderError when it is absent or not the known bytes."""
     path = weights_path()
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise EmbedderError(f"the bundled embedding model cannot be read ({error}); {_cure()}", package=PACKAGE) from error
+        raise EmbedderError(
+            f"the bundled embedding model cannot be read ({error}); {_cure()}", package=PACKAGE
+        ) from error
     _check(data, WEIGHTS_SHA256, "embedding model")
     return data
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemic.backends.models.batches import Pooling
-from mnemic.backends.models.graph import OnnxRecipe
+from mnemic.backends.models.sentence import Recipe
 from mnemic.errors import EmbedderError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 GRAPHS: Final = ("onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
-"""In order of preference: full weights first, as dynamically quantized ones must run text by text (see `graph`)."""
+"""In order of preference: full weights first, as dynamically quantized ones run text by text (see `onnx_graph`)."""
 
 SAFETENSORS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
@@ -29,41 +29,41 @@ _QUERY_PROMPTS = ("query", "search_query")
 _PASSAGE_PROMPTS = ("passage", "document", "search_document")
 
 
-def recipe(folder: Path) -> OnnxRecipe:
-    """Return the recipe of a folder with an ONNX graph; raises EmbedderError that names what is missing or unusable."""
-    graph = find_graph(folder)
-    if graph is None:
-        has_safetensors = (folder / SAFETENSORS).is_file()
-        raise EmbedderError(
-            f"{folder} holds {SAFETENSORS} but no ONNX graph: install the extra mnemic[parametric] (torch) to use it, "
-            "or add onnx/model.onnx"
-            if has_safetensors
-            else f"{folder} is no model folder: it has none of {', '.join(GRAPHS)} and no {SAFETENSORS}",
-            folder=str(folder),
-        )
-    return describe(folder, graph)
-
-
 def find_graph(folder: Path) -> Path | None:
     """Return the preferred ONNX graph of a folder, or None."""
     return next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
 
 
-def describe(folder: Path, weights: Path) -> OnnxRecipe:
+def need_graph(folder: Path) -> Path:
+    """Return the preferred ONNX graph; raises EmbedderError that says what the folder has instead."""
+    graph = find_graph(folder)
+    if graph is None:
+        raise EmbedderError(
+            f"{folder} holds {SAFETENSORS} but no ONNX graph: add onnx/model.onnx, or install the extra "
+            "mnemic[parametric] to run it with torch"
+            if (folder / SAFETENSORS).is_file()
+            else f"{folder} is no model folder: it has none of {', '.join(GRAPHS)} and no {SAFETENSORS}",
+            folder=str(folder),
+        )
+    return graph
+
+
+def describe(folder: Path, weights: Path) -> Recipe:
     """Return what the JSON files of a folder say about its model, for weights of any kind."""
     if not (folder / TOKENIZER).is_file():
-        raise EmbedderError(f"{folder} has no {TOKENIZER}; fetch the model again or export its tokenizer", folder=str(folder))
+        raise EmbedderError(
+            f"{folder} has no {TOKENIZER}; fetch the model again or export its tokenizer", folder=str(folder)
+        )
     pooling = _read(folder, "1_Pooling/config.json")
     model = _read(folder, "config.json")
     prompts = _read(folder, "config_sentence_transformers.json").get("prompts")
     prompts = prompts if isinstance(prompts, dict) else {}
     max_tokens = _max_tokens(folder, model)
-    return OnnxRecipe(
+    return Recipe(
         name=f"{folder.resolve().name}-{_fingerprint(folder, weights)}",
         width=_width(folder, pooling, model),
         max_tokens=max_tokens,
         pooling=_pooling(folder, pooling),
-        weights=lambda: weights,
         tokenizer=partial(load_tokenizer, folder / TOKENIZER, max_tokens),
         passage_prefix=_prompt(prompts, _PASSAGE_PROMPTS),
         query_prefix=_prompt(prompts, _QUERY_PROMPTS),
@@ -93,7 +93,9 @@ def _read(folder: Path, name: str) -> dict[str, object]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise EmbedderError(f"{path} cannot be read as JSON ({error}); fetch the model again", file=str(path)) from error
+        raise EmbedderError(
+            f"{path} cannot be read as JSON ({error}); fetch the model again", file=str(path)
+        ) from error
     if not isinstance(content, dict):
         raise EmbedderError(f"{path} must hold a JSON object; fetch the model again", file=str(path))
     return content
@@ -109,11 +111,18 @@ def _pooling(folder: Path, config: dict[str, object]) -> Pooling:
         return "mean"
     if asked in (["pooling_mode_cls_token"], ["pooling_mode_cls"]):
         return "cls"
-    raise EmbedderError(f"{folder}/1_Pooling/config.json asks for {', '.join(asked)}; Mnemic has mean and cls", folder=str(folder))
+    raise EmbedderError(
+        f"{folder}/1_Pooling/config.json asks for {', '.join(asked)}; Mnemic has mean and cls", folder=str(folder)
+    )
 
 
 def _width(folder: Path, pooling: dict[str, object], model: dict[str, object]) -> int:
-    keys = (pooling.get("word_embedding_dimension"), pooling.get("embedding_dimension"), model.get("hidden_size"), model.get("dim"))
+    keys = (
+        pooling.get("word_embedding_dimension"),
+        pooling.get("embedding_dimension"),
+        model.get("hidden_size"),
+        model.get("dim"),
+    )
     width = next((found for found in map(_whole, keys) if found), None)
     if width is None:
         raise EmbedderError(
@@ -124,7 +133,7 @@ def _width(folder: Path, pooling: dict[str, object], model: dict[str, object]) -
 
 
 def _max_tokens(folder: Path, model: dict[str, object]) -> int:
-    """Return the token limit: what sentence-transformers says, else what the tokenizer says, never past the model's positions."""
+    """Return what sentence-transformers says, else the tokenizer, and never more than the model has positions."""
     asked = _whole(_read(folder, "sentence_bert_config.json").get("max_seq_length"))
     asked = asked or _whole(_read(folder, "tokenizer_config.json").get("model_max_length")) or _DEFAULT_TOKENS
     positions = _whole(model.get("max_position_embeddings"))

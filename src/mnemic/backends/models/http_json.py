@@ -1,0 +1,200 @@
+"""Posts JSON to a model server and tries again when that can help: connection faults, 429 and 5xx, with backoff.
+
+It relies on httpx2, which the tokenizers library already brings; imported at the first request, as many stores never
+make one. It knows no API: what an answer means is its caller's business.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Final
+
+from mnemic.errors import EmbedderError, InputError
+
+if TYPE_CHECKING:
+    import httpx2
+
+log = logging.getLogger(__name__)
+
+MAX_ANSWER_BYTES: Final = 64 << 20
+"""128 vectors of 8,192 components written out are some 25 MB; more is a server gone wrong."""
+
+_EXCERPT = 300
+_HINTS: Final = {
+    400: "the server refused the request: check the model's name and its limit of text",
+    401: "check the API key",
+    403: "the API key may not use this model",
+    404: "no such route or model there: check the address (it usually ends in /v1) and the model's name",
+    413: "the request was too large for the server",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to try: seconds for one request, tries in all, first and longest wait between them in seconds."""
+
+    timeout: float = 30.0
+    tries: int = 4
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+
+class JsonPoster:
+    """Posts to the routes under one address. Safe in threads; connections are kept until `close`.
+
+    `sleep` and `clock` (seconds since the epoch) are arguments so that a test never waits.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        key: str | None = None,
+        *,
+        patience: Patience | None = None,
+        sleep: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not address.startswith(("http://", "https://")):
+            raise InputError("base_url", "must begin with http:// or https://")
+        if key and not (key.isascii() and key.isprintable()):
+            raise InputError("api_key", "must be printable ASCII: it was probably copied with something else")
+        self._address = address.rstrip("/")
+        self._key = key
+        self._patience = patience or Patience()
+        self._sleep = sleep
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._client: httpx2.Client | None = None
+
+    def post(self, route: str, payload: dict[str, object]) -> object:
+        """Return the parsed JSON of a 200 answer; raises EmbedderError that says what happened and what to do."""
+        url = f"{self._address}/{route}"
+        content = json.dumps(payload).encode()
+        for attempt in range(1, self._patience.tries + 1):
+            answer = self._try(url, content)
+            if isinstance(answer, bytes):
+                return _parse(answer, url)
+            if not answer.passing or attempt == self._patience.tries:
+                raise answer.error(url, attempt) from answer.cause
+            wait = self._wait(attempt, answer)
+            log.warning("model_server_retry", extra={"url": url, "attempt": attempt, "wait": wait, "why": answer.what})
+            self._sleep(wait)
+        raise EmbedderError("patience allows no tries: set tries to 1 or more", url=url)
+
+    def close(self) -> None:
+        """Close the connections; a later post opens them again."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _wait(self, attempt: int, answer: _Refusal) -> float:
+        backoff = min(self._patience.first_wait * 2.0 ** (attempt - 1), self._patience.longest_wait)
+        asked = _retry_after(answer.retry_after, self._clock())
+        if asked is None:
+            return backoff
+        if asked > self._patience.longest_wait:
+            raise EmbedderError(
+                f"the model server asks to wait {asked:.0f} s ({answer.what}), longer than the "
+                f"{self._patience.longest_wait:.0f} s allowed; try again later",
+                retry_after=asked,
+            )
+        return max(asked, 0.0)
+
+    def _try(self, url: str, content: bytes) -> bytes | _Refusal:
+        import httpx2  # noqa: PLC0415 - see above
+
+        headers = {"content-type": "application/json", "accept": "application/json"}
+        if self._key:
+            headers["authorization"] = f"Bearer {self._key}"
+        try:
+            with self._open().stream("POST", url, content=content, headers=headers) as response:
+                body = self._read(response, url)
+        except httpx2.TransportError as error:
+            return _Refusal(f"{type(error).__name__}: {error}".rstrip(": "), passing=True, cause=error)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return _Refusal(f"{type(error).__name__}: {error}", passing=False, cause=error)
+        if response.status_code == httpx2.codes.OK:
+            return body
+        return _Refusal.of_status(response.status_code, body, response.headers.get("retry-after"))
+
+    def _open(self) -> httpx2.Client:
+        import httpx2  # noqa: PLC0415 - see above
+
+        with self._lock:
+            if self._client is None:
+                self._client = httpx2.Client(timeout=self._patience.timeout, follow_redirects=False)
+            return self._client
+
+    def _read(self, response: httpx2.Response, url: str) -> bytes:
+        """Return the body, bounded in bytes and in time: a server may trickle for ever within each read's timeout."""
+        began = self._clock()
+        body = bytearray()
+        for piece in response.iter_bytes():
+            body += piece
+            if len(body) > MAX_ANSWER_BYTES or self._clock() - began > self._patience.timeout:
+                raise EmbedderError(
+                    f"{url} did not end its answer within {MAX_ANSWER_BYTES >> 20} MiB and "
+                    f"{self._patience.timeout:g} s; nothing was stored",
+                    url=url,
+                )
+        return bytes(body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why there is no answer, and whether it may pass by itself."""
+
+    what: str
+    passing: bool
+    hint: str = "check that the server runs and that the address is right"
+    retry_after: str | None = None
+    status: int | None = None
+    cause: Exception | None = None
+
+    @classmethod
+    def of_status(cls, status: int, body: bytes, retry_after: str | None) -> _Refusal:
+        excerpt = " ".join(body[:_EXCERPT].decode("utf-8", "replace").split())
+        passing = status in {408, 409, 425, 429} or status >= 500
+        hint = _HINTS.get(status, "try again later" if passing else "check the address")
+        return cls(f"status {status} {excerpt}".rstrip(), passing, hint, retry_after, status)
+
+    def error(self, url: str, attempts: int) -> EmbedderError:
+        return EmbedderError(
+            f"{url} failed after {attempts} {'try' if attempts == 1 else 'tries'}: {self.what}; nothing was stored: "
+            f"{self.hint}",
+            url=url,
+            status=self.status,
+            attempts=attempts,
+        )
+
+
+def _parse(body: bytes, url: str) -> object:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        excerpt = body[:_EXCERPT].decode("utf-8", "replace")
+        raise EmbedderError(
+            f"{url} answered with something that is not JSON: {excerpt!r}; nothing was stored: check the address",
+            url=url,
+        ) from error
+
+
+def _retry_after(value: str | None, now: float) -> float | None:
+    """Return the seconds that a Retry-After header asks for (RFC 9110, 10.2.3), None when it is unreadable."""
+    if value is None:
+        return None
+    if value.strip().isdecimal():
+        return float(value)
+    try:
+        date = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now

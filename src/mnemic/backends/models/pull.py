@@ -1,0 +1,134 @@
+"""Brings a sentence embedder into a folder of ours, from the Hugging Face hub or from a folder on this machine.
+
+Only what an embedder needs is taken: one set of weights (ONNX, else safetensors), the tokenizer, and small JSON files;
+never code. A model appears in the folder whole or not at all.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from mnemic.backends.models import folder
+from mnemic.errors import EmbedderError, InputError
+
+log = logging.getLogger(__name__)
+
+DESCRIPTIONS: Final = (
+    folder.TOKENIZER,
+    "config.json",
+    "tokenizer_config.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "1_Pooling/config.json",
+    "README.md",
+    "LICENSE*",
+    "NOTICE*",
+)
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def pull(name: str, into: Path, *, source: str | None = None, endpoint: str | None = None) -> Path:
+    """Bring model `name` into `into/<safe name>` and return that folder; an earlier copy is replaced.
+
+    `source` is a folder to copy from, else the hub is asked for the repository `name`, at `endpoint` where a mirror
+    stands in for it. Raises InputError for a name or a source that cannot be, EmbedderError when the hub cannot be
+    reached or the model lacks a needed file; then `into` is as it was.
+    """
+    target = into / safe_name(name)
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pull-", dir=into) as scratch:
+        fresh = Path(scratch) / "model"
+        if source is None:
+            _download(name, fresh, endpoint)
+        else:
+            _copy(Path(source).expanduser(), fresh)
+        verify(fresh, name)
+        _swap(fresh, target, Path(scratch) / "old")
+    log.info("model_pulled", extra={"model": name, "folder": str(target), "source": source or "hub"})
+    return target
+
+
+def safe_name(name: str) -> str:
+    """Return the folder name of a model: `org/model` becomes `org--model`; no name leads elsewhere."""
+    safe = _UNSAFE.sub("-", name.replace("/", "--")).strip(".-")
+    if not safe:
+        raise InputError("name", "must name a model, such as sentence-transformers/all-MiniLM-L6-v2")
+    return safe
+
+
+def wanted(files: Iterable[str]) -> list[str]:
+    """Return which of a model's files to take: the descriptions and one set of weights with its external data."""
+    files = sorted(files)
+    kept = [name for name in files if any(fnmatchcase(name, pattern) for pattern in DESCRIPTIONS)]
+    weights = next((name for name in (*folder.GRAPHS, folder.SAFETENSORS) if name in files), None)
+    if weights is not None:
+        kept += [name for name in files if name == weights or name in (f"{weights}_data", f"{weights}.data")]
+    return kept
+
+
+def verify(path: Path, name: str) -> None:
+    """Check that a folder holds a usable embedder; raises EmbedderError that names what is missing."""
+    weights = folder.find_graph(path) or path / folder.SAFETENSORS
+    if not weights.is_file():
+        raise EmbedderError(
+            f"model {name} has no weights that Mnemic can use: none of {', '.join(folder.GRAPHS)}, "
+            f"{folder.SAFETENSORS}; choose a model of the sentence-transformers family",
+            model=name,
+        )
+    recipe = folder.describe(path, weights)
+    recipe.tokenizer()
+
+
+def _swap(fresh: Path, target: Path, old: Path) -> None:
+    """Put the fresh folder in place of the target; a target that cannot be replaced is put back."""
+    if target.exists():
+        target.rename(old)
+    try:
+        fresh.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise
+
+
+def _copy(source: Path, fresh: Path) -> None:
+    if not source.is_dir():
+        raise InputError("source", f"{source} is not a folder")
+    files = [path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()]
+    for name in wanted(files):
+        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, fresh / name)
+
+
+def _download(name: str, fresh: Path, endpoint: str | None) -> None:
+    import httpx2  # noqa: PLC0415 - with the next 0.3 s, paid only by who downloads
+    from huggingface_hub import HfApi, errors  # noqa: PLC0415
+
+    if not _REPOSITORY.fullmatch(name):
+        raise InputError("name", f"{name!r} is no repository of the hub, such as org/model; or name a folder as source")
+    api = HfApi(endpoint=endpoint)
+    try:
+        files = wanted(api.list_repo_files(name))
+        if files:
+            api.snapshot_download(name, local_dir=fresh, allow_patterns=files, max_workers=2)
+    except errors.RepositoryNotFoundError as error:
+        raise EmbedderError(
+            f"the hub has no model {name} that is open to you: check the name, or log in with `hf auth login`",
+            model=name,
+        ) from error
+    except (httpx2.HTTPError, errors.HFValidationError, OSError) as error:
+        raise EmbedderError(
+            f"model {name} could not be fetched from the hub ({type(error).__name__}: {error}); nothing was changed: "
+            "check the connection and try again, or copy the model's folder here and pull it with that folder as source",
+            model=name,
+        ) from error
+    shutil.rmtree(fresh / ".cache", ignore_errors=True)  # the hub's own bookkeeping

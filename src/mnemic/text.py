@@ -27,8 +27,9 @@ STOP_WORDS: Final = frozenset(
 )
 """English function words and fillers: they carry no topic, and are searched only when nothing else is left."""
 
+_EMOJI = "\u2600-\u27bf\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff"
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
-_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019](?:[^\W_]|[{_MARKS}])+)*")
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019](?:[^\W_]|[{_MARKS}])+)*|[{_EMOJI}]")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+"
 )
@@ -58,14 +59,18 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the folded words of a text in order; scripts without spaces give overlapping character bigrams."""
+    """Return the folded words of a text in order; scripts without spaces give overlapping character bigrams.
+
+    Each emoji is a word; a text of punctuation only is one word, so that whatever was stored can be found again.
+    """
     found: list[str] = []
-    for word in _WORD.findall(fold(text).replace("\u2019", "'")):
+    folded = fold(text).replace("\u2019", "'")
+    for word in _WORD.findall(folded):
         if word.isascii():
             found.append(word.removesuffix("'s").replace("'", ""))
         else:
             found.extend(_cut_unspaced(word))
-    return found
+    return found or [piece[:64] for piece in folded.split()[:64]]
 
 
 def _cut_unspaced(word: str) -> list[str]:

@@ -47,7 +47,8 @@ class CubeView:
     """All entries of one cube as parallel arrays of length n, ordered by `keys`.
 
     `kinds`, `speakers` and `sessions` hold indices into the name tables `kind_names`, `speaker_names` and
-    `session_ids` (-1: none). `valid_to` is the largest integer where the end is open.
+    `session_ids` (-1: none). `valid_to` is the largest integer where the end is open. `previous` and `following` are
+    the places in these arrays of the passages said just before and after in the same session (-1: none).
     """
 
     cube_key: int
@@ -65,6 +66,8 @@ class CubeView:
     starts: NDArray[np.int32]
     ends: NDArray[np.int32]
     live: NDArray[np.bool_]
+    previous: NDArray[np.int32]
+    following: NDArray[np.int32]
     vectors: Matrix
     kind_names: Sequence[str]
     speaker_names: Sequence[str]

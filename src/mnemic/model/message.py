@@ -87,3 +87,5 @@ class Page:
     ended_at: datetime
     segment_id: str | None = None
     analysed: bool = False
+    messages: int = 0
+    last_role: MessageRole = MessageRole.USER

@@ -114,16 +114,3 @@ class Context:
     def __str__(self) -> str:
         return self.text
 
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer with the hits it stands on. `found` is False when memory does not hold it; `mode` says who wrote it."""
-
-    text: str
-    citations: tuple[Hit, ...]
-    found: bool
-    mode: str
-    confidence: float = 0.0
-
-    def __str__(self) -> str:
-        return self.text

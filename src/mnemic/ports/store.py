@@ -27,9 +27,7 @@ class SessionTail:
     """The end of a session: what a new message joins. `page` is its last page, None in a new session."""
 
     session: Session
-    created: bool
     page: Page | None
-    page_messages: int
 
 
 class Cubes(Protocol):
@@ -75,10 +73,14 @@ class Messages(Protocol):
         """Return, for those of the keys that the session holds already, the ids of their messages."""
         ...
 
+    def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+        """As `known`, by the session's name."""
+        ...
+
     def append(
-        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[tuple[Page, int]], session: Session
+        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session
     ) -> None:
-        """Store messages (each with its dedupe key) and the pages (each with its message count) that they make."""
+        """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
         ...
 
     def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
@@ -135,8 +137,8 @@ class Pages(Protocol):
         """Mark pages as promoted to long-term memory: each is promoted once."""
         ...
 
-    def last_assigned(self, cube_key: int) -> Page | None:
-        """Return the page that was put into a segment last."""
+    def last_assigned(self, cube_key: int) -> tuple[Page, str] | None:
+        """Return the newest page in a segment, and its chain."""
         ...
 
 

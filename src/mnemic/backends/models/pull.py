@@ -128,7 +128,7 @@ def _download(name: str, fresh: Path, endpoint: str | None) -> None:
     except (httpx2.HTTPError, errors.HFValidationError, OSError) as error:
         raise EmbedderError(
             f"model {name} could not be fetched from the hub ({type(error).__name__}: {error}); nothing was changed: "
-            "check the connection and try again, or copy the model's folder here and pull it with that folder as source",
+            "check the connection and try again, or copy the model here and pull it with that folder as source",
             model=name,
         ) from error
     shutil.rmtree(fresh / ".cache", ignore_errors=True)  # the hub's own bookkeeping

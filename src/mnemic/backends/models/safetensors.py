@@ -61,17 +61,19 @@ def _load(name: str, path: Path) -> _TorchNetwork:
     try:
         torch = import_module("torch")  # an optional extra, absent from most installs
         transformers = import_module("transformers")
+        damaged: type[Exception] = import_module("safetensors").SafetensorError
     except ImportError as error:
         raise EmbedderError(
             f"model {name} has only safetensors weights: pip install 'mnemic[parametric]' to run it with torch, "
             "or choose one with an ONNX graph",
             model=name,
         ) from error
+    transformers.logging.disable_progress_bar()  # it would draw on stderr, past our logging
     try:
         model = transformers.AutoModel.from_pretrained(
             str(path), local_files_only=True, use_safetensors=True, trust_remote_code=False, dtype=torch.float32
         )
-    except (OSError, ValueError, RuntimeError, KeyError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, damaged) as error:
         raise EmbedderError(
             f"model {name} cannot be loaded by transformers: {error}; fetch the model again", model=name
         ) from error

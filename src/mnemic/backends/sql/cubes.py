@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
-from mnemic.errors import ConflictError
+from mnemic.errors import ConflictError, NotFoundError
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.model.scope import Cube, CubeKind, Role
 
@@ -74,7 +74,9 @@ class SqlCubes:
     def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
         """Lock the cube for this transaction, count its revision up and return it."""
         said = rows.micros(said_at)
-        revision: int = self._connection.execute(_TOUCH, {"cube_key": cube_key, "said": said}).scalar_one()
+        revision: int | None = self._connection.scalar(_TOUCH, {"cube_key": cube_key, "said": said})
+        if revision is None:
+            raise NotFoundError("this cube was deleted by another call")
         return revision
 
     def latest_said(self, cube_key: int) -> datetime | None:

@@ -37,7 +37,7 @@ def create(dialect: str) -> Sequence[str]:
 
 
 def _term(cube_key: int, stem: str) -> str:
-    if stem.isascii():
+    if stem.isascii() and stem.isalnum():
         return f"{cube_key:x}:{stem}"
     return f"{cube_key:x}_{stem.encode('utf-8', 'replace').hex()}"  # exact, whatever Unicode version FTS5 knows
 

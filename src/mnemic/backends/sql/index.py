@@ -24,6 +24,7 @@ from mnemic.text import terms
 
 _NEVER: Final = np.iinfo(np.int64).max
 _BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
+_NO_LINKS: Final[NDArray[np.int32]] = np.empty(0, dtype=np.int32)
 _NEW_ENTRY = insert(s.entry).returning(s.entry.c.key)
 _NEW_VECTOR = insert(s.vector)
 _REVISION = select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key"))
@@ -135,17 +136,17 @@ class SqlIndex:
 
     def _without_erased(self, base: CubeView) -> CubeView:
         alive = np.fromiter(self._connection.scalars(_KEYS, {"cube_key": base.cube_key}), dtype=np.int64)
-        return _select(base, np.isin(base.keys, alive, assume_unique=True))
+        return _linked(_select(base, np.isin(base.keys, alive, assume_unique=True)))
 
     def _build(self, cube_key: int, revision: int, base: CubeView | None) -> CubeView:
         since = base.revision if base is not None else -1
         changed = self._connection.execute(_CHANGED, {"cube_key": cube_key, "revision": since}).all()
         fresh = _from_rows(cube_key, revision, changed, self._cache.model, self._cache.width)
         if base is None:
-            return fresh
+            return _linked(fresh)
         if not changed:
             return replace(base, revision=revision)
-        return _merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh)
+        return _linked(_merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh))
 
     def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
         """Return, for each stem, the entries that hold it: (entry key, count)."""
@@ -208,11 +209,25 @@ def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: s
         starts=np.array([row.start for row in found], dtype=np.int32),
         ends=np.array([row.end for row in found], dtype=np.int32),
         live=np.array([row.live for row in found], dtype=np.bool_),
+        previous=_NO_LINKS,
+        following=_NO_LINKS,
         vectors=vectors,
         kind_names=list(names[0]),
         speaker_names=list(names[1]),
         session_ids=list(names[2]),
     )
+
+
+def _linked(view: CubeView) -> CubeView:
+    """Find each passage's neighbours in its session."""
+    order = np.lexsort((view.starts, view.positions, view.sessions))
+    order = order[view.sessions[order] >= 0]
+    together = view.sessions[order][1:] == view.sessions[order][:-1]
+    previous = np.full(len(view), -1, dtype=np.int32)
+    following = np.full(len(view), -1, dtype=np.int32)
+    previous[order[1:][together]] = order[:-1][together]
+    following[order[:-1][together]] = order[1:][together]
+    return replace(view, previous=previous, following=following)
 
 
 def _select(view: CubeView, kept: NDArray[np.bool_]) -> CubeView:
@@ -274,8 +289,8 @@ _Number = TypeVar("_Number", np.int16, np.int32)
 def _renumber(
     numbers: NDArray[_Number], old: Sequence[str], new: Sequence[str]
 ) -> tuple[NDArray[_Number], Sequence[str]]:
-    places = {name: place for place, name in enumerate(old)}
-    mapped = [places.setdefault(name, len(places)) for name in new]
+    places: dict[str, int] = {name: place for place, name in enumerate(old)}
+    mapped: list[int] = [places.setdefault(name, len(places)) for name in new]
     table = np.array([*mapped, -1], dtype=numbers.dtype)  # the last place serves -1: none
     return table[numbers], list(places)
 

@@ -10,28 +10,16 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from mnemic.backends.sql import filters, rows
 from mnemic.backends.sql import schema as s
 from mnemic.model.message import Page, Session, StoredMessage
-from mnemic.model.moment import from_micros, offset_minutes, to_micros
+from mnemic.model.moment import offset_minutes, to_micros
 from mnemic.model.query import Filter
 from mnemic.ports.store import SessionTail
 
 _MESSAGES = select(s.message, s.session.c.name.label("session_name")).join(s.session)
-_TAIL = (
-    select(
-        s.session,
-        s.page.c.id.label("page_id"),
-        s.page.c.position,
-        s.page.c.opened_by,
-        s.page.c.replied,
-        s.page.c.messages.label("page_messages"),
-        s.page.c.started_at.label("page_started"),
-        s.page.c.ended_at.label("page_ended"),
-        s.page.c.segment_id,
-        s.page.c.analysed,
-    )
-    .outerjoin(s.page, s.page.c.session_id == s.session.c.id)
-    .where(s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session"))
-    .order_by(s.page.c.position.desc())
-    .limit(1)
+_SESSION = select(s.session).where(
+    s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session")
+)
+_LAST_PAGE = (
+    select(s.page).where(s.page.c.session_id == bindparam("session_id")).order_by(s.page.c.position.desc()).limit(1)
 )
 _KNOWN = select(s.message.c.dedupe, s.message.c.id).where(
     s.message.c.session_id == bindparam("session_id"), s.message.c.dedupe.in_(bindparam("keys", expanding=True))
@@ -50,6 +38,7 @@ _GROW_PAGE = (
     .values(
         replied=bindparam("has_reply"),
         messages=bindparam("count"),
+        last_role=bindparam("role"),
         started_at=bindparam("started"),
         ended_at=bindparam("ended"),
     )
@@ -66,28 +55,14 @@ class SqlMessages:
 
     def tail(self, cube_key: int, session: str, *, session_id: str, at: datetime) -> SessionTail:
         """Return the session's end, after creating the session under `session_id` when it is new."""
-        row = self._connection.execute(_TAIL, {"cube_key": cube_key, "session": session}).first()
+        row = self._connection.execute(_SESSION, {"cube_key": cube_key, "session": session}).first()
         if row is None:
-            values = {"id": session_id, "cube_key": cube_key, "name": session, "messages": 0}
             now = to_micros(at)
+            values = {"id": session_id, "cube_key": cube_key, "name": session, "messages": 0}
             self._connection.execute(_NEW_SESSION, {**values, "started_at": now, "ended_at": now})
-            return SessionTail(Session(session_id, cube_key, session, 0, at, at), True, None, 0)
-        found = rows.session(row)
-        if row.page_id is None:
-            return SessionTail(found, False, None, 0)
-        page = Page(
-            row.page_id,
-            cube_key,
-            found.id,
-            row.position,
-            row.opened_by,
-            row.replied,
-            from_micros(row.page_started),
-            from_micros(row.page_ended),
-            row.segment_id,
-            row.analysed,
-        )
-        return SessionTail(found, False, page, row.page_messages)
+            return SessionTail(Session(session_id, cube_key, session, 0, at, at), None)
+        page = self._connection.execute(_LAST_PAGE, {"session_id": row.id}).first()
+        return SessionTail(rows.session(row), rows.page(page) if page else None)
 
     def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """Return, for those of the keys that the session holds already, the ids of their messages."""
@@ -98,26 +73,22 @@ class SqlMessages:
                 found[key] = message_id
         return found
 
+    def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+        """As `known`, by the session's name."""
+        row = self._connection.execute(_SESSION, {"cube_key": cube_key, "session": session}).first()
+        return self.known(row.id, dedupe) if row else {}
+
     def append(
-        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[tuple[Page, int]], session: Session
+        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session
     ) -> None:
-        """Store messages (each with its dedupe key) and the pages (each with its message count) that they make."""
-        known = self._known_pages([page.id for page, _ in pages])
-        new = [_page_values(page, count) for page, count in pages if page.id not in known]
+        """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
+        grown = bool(pages) and self._connection.execute(_GROW_PAGE, _page_change(pages[0])).rowcount == 1
+        new = [_page_values(page) for page in (pages[1:] if grown else pages)]  # only the first can be older
         if new:
             self._connection.execute(_NEW_PAGE, new)
-        for page, count in pages:
-            if page.id in known:
-                self._connection.execute(_GROW_PAGE, _page_change(page, count))
         self._connection.execute(_NEW_MESSAGE, [_message_values(message, key) for message, key in messages])
         span = {"started": to_micros(session.started_at), "ended": to_micros(session.ended_at)}
         self._connection.execute(_END_SESSION, {"session_id": session.id, "count": session.messages, **span})
-
-    def _known_pages(self, ids: Sequence[str]) -> set[str]:
-        if not ids:
-            return set()
-        first = select(s.page.c.id).where(s.page.c.id == ids[0])  # only the first can be older than this call
-        return set(self._connection.scalars(first))
 
     def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
         """Return the messages with these ids, by id; ids of other cubes are absent."""
@@ -194,7 +165,7 @@ def _message_values(message: StoredMessage, dedupe: str) -> dict[str, object]:
     }
 
 
-def _page_values(page: Page, count: int) -> dict[str, object]:
+def _page_values(page: Page) -> dict[str, object]:
     return {
         "id": page.id,
         "cube_key": page.cube_key,
@@ -202,7 +173,8 @@ def _page_values(page: Page, count: int) -> dict[str, object]:
         "position": page.position,
         "opened_by": page.opened_by,
         "replied": page.replied,
-        "messages": count,
+        "messages": page.messages,
+        "last_role": page.last_role.value,
         "started_at": to_micros(page.started_at),
         "ended_at": to_micros(page.ended_at),
         "segment_id": None,
@@ -210,11 +182,12 @@ def _page_values(page: Page, count: int) -> dict[str, object]:
     }
 
 
-def _page_change(page: Page, count: int) -> dict[str, object]:
+def _page_change(page: Page) -> dict[str, object]:
     return {
         "page_id": page.id,
         "has_reply": page.replied,
-        "count": count,
+        "count": page.messages,
+        "role": page.last_role.value,
         "started": to_micros(page.started_at),
         "ended": to_micros(page.ended_at),
     }

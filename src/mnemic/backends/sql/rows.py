@@ -65,6 +65,8 @@ def page(row: Row[Any]) -> Page:
         from_micros(row.ended_at),
         row.segment_id,
         row.analysed,
+        row.messages,
+        MessageRole(row.last_role),
     )
 
 

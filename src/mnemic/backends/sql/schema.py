@@ -102,6 +102,7 @@ page = Table(
     Column("opened_by", Text, nullable=False),
     Column("replied", Boolean, nullable=False),
     Column("messages", Integer, nullable=False),
+    Column("last_role", Text, nullable=False),
     Column("started_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger, nullable=False),
     Column("segment_id", Text, ForeignKey("segment.id", ondelete="SET NULL")),

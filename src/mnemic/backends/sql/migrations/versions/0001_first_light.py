@@ -162,6 +162,7 @@ def upgrade() -> None:
     sa.Column('opened_by', sa.Text(), nullable=False),
     sa.Column('replied', sa.Boolean(), nullable=False),
     sa.Column('messages', sa.Integer(), nullable=False),
+    sa.Column('last_role', sa.Text(), nullable=False),
     sa.Column('started_at', sa.BigInteger(), nullable=False),
     sa.Column('ended_at', sa.BigInteger(), nullable=False),
     sa.Column('segment_id', sa.Text(), nullable=True),
@@ -220,4 +221,4 @@ def upgrade() -> None:
     )
     op.create_index(op.f('ix_source_message_id'), 'source', ['message_id'], unique=False)
     for statement in fulltext.create(op.get_bind().dialect.name):
-        op.execute(statement)
+        op.get_bind().exec_driver_sql(statement)

@@ -1,0 +1,273 @@
+"""Memory: the embedded face of Mnemic. It opens a folder, says what each call takes and gives, and does nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mnemic import config, wiring
+from mnemic.config import Settings
+from mnemic.model.answer import Answer
+from mnemic.model.item import Explanation, Item, Stats
+from mnemic.model.job import Job
+from mnemic.model.memory import Memory as MemoryRecord
+from mnemic.model.memory import Version
+from mnemic.model.message import Message, Session
+from mnemic.model.profile import Profile
+from mnemic.model.query import Context, Results
+from mnemic.model.receipt import Added, Forgotten, Imported
+from mnemic.model.scope import Cube
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+
+Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
+
+
+class Memory:
+    """A long-term memory in a folder, for any number of users. Threads may share it; processes may share the folder.
+
+    Use it as a context manager, or call `close`. Errors are `mnemic.MnemicError` and name what to do.
+
+        with Memory("~/my-memory") as memory:
+            memory.add("I moved to Porto last week.", user="ann")
+            print(memory.search("Where does Ann live?", user="ann")[0].text)
+    """
+
+    def __init__(
+        self,
+        path: str | Path | None = None,
+        *,
+        settings: Settings | Mapping[str, Any] | None = None,
+        embedder: Embedder | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """Open the memory in `path` (default: the user's data directory), making it when it is new.
+
+        Raises `InputError` for an unknown setting, `StoreVersionError` for a store that a newer Mnemic wrote, and
+        `StoreModelError` for one whose vectors come from another embedder (`mnemic reindex` brings it over).
+        """
+        self._parts = wiring.build(config.load(path, settings), embedder=embedder, clock=clock)
+        self.cubes = Cubes(self._parts)
+        self.jobs = Jobs(self._parts)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Memory {str(self.path)!r}>"
+
+    @property
+    def path(self) -> Path:
+        """The folder of this memory."""
+        return self._parts.settings.folder
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._parts.settings
+
+    def close(self) -> None:
+        """Stop the background work after its current step and close the store; what is queued goes on at the next opening."""
+        self._parts.close()
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        messages: Messages,
+        *,
+        user: str | int,
+        session: str | int | None = None,
+        agent: str | int | None = None,
+        cube: str | None = None,
+        wait: bool = False,
+    ) -> Added:
+        """Store messages verbatim; when it returns they are on disk and the next `search` finds them.
+
+        A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
+        said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
+        already (same id, or same session, speaker, time and words) is skipped and named in the reply. With `wait`, the
+        background work that refines it is finished first. Raises `InputError` naming the field, `ConflictError` when
+        an id is taken by other content.
+        """
+        added = self._parts.remember.add(messages, user=user, session=session, agent=agent, cube=cube)
+        self._parts.worker.wake()
+        if wait and added.job is not None:
+            self._parts.worker.wait(added.cube, [added.job], user=str(user))
+        return added
+
+    def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
+        """Correct a memory: a new version with this text takes the place of the current one, which stays in its history."""
+        return self._parts.curate.update(id, text, user=user, cube=cube)
+
+    def lock(self, id: str, *, user: str | int, locked: bool = True, cube: str | None = None) -> MemoryRecord:  # noqa: A002
+        """Keep a memory as it is, whatever is said later; `locked=False` lets it change again."""
+        return self._parts.curate.lock(id, user=user, locked=locked, cube=cube)
+
+    def restore(self, id: str, *, user: str | int, version: int | None = None, cube: str | None = None) -> MemoryRecord:  # noqa: A002
+        """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
+        return self._parts.curate.restore(id, user=user, version=version, cube=cube)
+
+    def forget(
+        self,
+        id: str | Sequence[str] | None = None,  # noqa: A002
+        *,
+        user: str | int,
+        session: str | int | None = None,
+        about: str | None = None,
+        everything: bool = False,
+        cube: str | None = None,
+    ) -> Forgotten:
+        """Erase messages or memories, by id, by session, everything that mentions some words, or all of a user's.
+
+        What was derived from an erased message goes with it, everywhere; a memory that other messages still support
+        stays. Give exactly one of the conditions. The receipt counts what was removed.
+        """
+        return self._parts.forget.forget(
+            id, user=user, session=session, about=about, everything=everything, cube=cube
+        )
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        user: str | int,
+        cubes: Sequence[str] | str | None = None,
+        limit: int = 10,
+        kinds: Sequence[str] | str | None = None,
+        where: Mapping[str, Any] | None = None,
+        as_of: datetime | str | float | None = None,
+        reference_time: datetime | str | float | None = None,
+        threshold: float | None = None,
+        explain: bool = False,
+    ) -> Results:
+        """Return the hits that answer a question best, best first, with their sources.
+
+        `kinds` are message, segment, fact, preference, event, insight, or memory for all of the latter (default: all
+        but segments). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from the past;
+        "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are counted
+        in `cut`. `explain` adds each channel's rank and part of the score.
+        """
+        return self._parts.recall.search(
+            query, user=user, cubes=cubes, limit=limit, kinds=kinds, where=where, as_of=as_of,
+            reference_time=reference_time, threshold=threshold, explain=explain,
+        )  # fmt: skip
+
+    def context(self, query: str, *, user: str | int, budget: int = 2_000, **options: Any) -> Context:
+        """Return what a prompt needs to answer a question: hits and the turns around them, in time order, within
+        `budget` tokens. `options` are those of `search`.
+        """
+        return self._parts.recall.context(query, user=user, budget=budget, **options)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        user: str | int,
+        cubes: Sequence[str] | str | None = None,
+        as_of: datetime | str | float | None = None,
+        reference_time: datetime | str | float | None = None,
+    ) -> Answer:
+        """Answer a question from memory, with citations; without a model the answer is extractive and says so."""
+        return self._parts.answer.ask(
+            question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time
+        )
+
+    def profile(
+        self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,
+        cube: str | None = None,
+    ) -> Profile:  # fmt: skip
+        """Return what is known about a person (default: everyone in the cube), with evidence and history."""
+        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, cube=cube)
+
+    def get(self, id: str, *, user: str | int, cube: str | None = None) -> Item:  # noqa: A002
+        """Return a message or a memory by id, whole. Raises `NotFoundError`."""
+        return self._parts.curate.get(id, user=user, cube=cube)
+
+    def list(
+        self,
+        *,
+        user: str | int,
+        kinds: Sequence[str] | str | None = None,
+        session: str | int | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        cube: str | None = None,
+    ) -> Sequence[Item]:
+        """Return messages and memories, oldest first; the last one's id as `after` gives the next page."""
+        return self._parts.curate.list(user=user, kinds=kinds, session=session, after=after, limit=limit, cube=cube)
+
+    def history(self, id: str, *, user: str | int, cube: str | None = None) -> Sequence[Version]:  # noqa: A002
+        """Return all versions of a memory, in the order in which they held."""
+        return self._parts.curate.history(id, user=user, cube=cube)
+
+    def explain(self, id: str, *, user: str | int, cube: str | None = None) -> Explanation:  # noqa: A002
+        """Return why something is in memory: where it lies, what it stands on, what stands on it, what it relates to."""
+        return self._parts.curate.explain(id, user=user, cube=cube)
+
+    def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:
+        """Return the sessions of a user, oldest first."""
+        return self._parts.curate.sessions(user=user, cube=cube)
+
+    def stats(self, *, user: str | int, cube: str | None = None) -> Stats:
+        """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""
+        return self._parts.curate.stats(user=user, cube=cube)
+
+    # -- moving ----------------------------------------------------------------------------------------------------
+
+    def export(self, *, user: str | int, cube: str | None = None) -> Iterator[str]:
+        """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory."""
+        return self._parts.portability.export(user=user, cube=cube)
+
+    def load(self, lines: Iterator[str] | Sequence[str], *, user: str | int, cube: str | None = None) -> Imported:
+        """Read what `export` wrote into a user's cube; what is there already is skipped and counted."""
+        imported = self._parts.portability.load(lines, user=user, cube=cube)
+        self._parts.worker.wake()
+        return imported
+
+
+class Cubes:
+    """Namespaces of memories: `memory.cubes`."""
+
+    def __init__(self, parts: wiring.Parts) -> None:
+        self._parts = parts
+
+    def create(self, name: str, *, user: str | int, kind: str = "project") -> Cube:
+        """Create a cube that the user owns: a project's, an agent's or a knowledge base's."""
+        return self._parts.curate.create_cube(name, user=user, kind=kind)
+
+    def list(self, *, user: str | int) -> Sequence[Cube]:
+        """Return the cubes that the user may read, oldest first."""
+        return self._parts.curate.list_cubes(user=user)
+
+    def delete(self, cube: str, *, user: str | int) -> Forgotten:
+        """Erase a cube with all that is in it; only its owner may."""
+        return self._parts.forget.delete_cube(cube, user=user)
+
+
+class Jobs:
+    """Background work: `memory.jobs`."""
+
+    def __init__(self, parts: wiring.Parts) -> None:
+        self._parts = parts
+
+    def list(self, *, user: str | int, open_only: bool = False, cube: str | None = None) -> Sequence[Job]:
+        """Return jobs, newest first."""
+        return self._parts.curate.jobs(user=user, open_only=open_only, cube=cube)
+
+    def wait(
+        self, jobs: str | Sequence[str] | None = None, *, user: str | int, timeout: float = 60, cube: str | None = None
+    ) -> Sequence[Job]:
+        """Wait until jobs (default: all of the user's open ones) are finished; return them.
+
+        Raises `WaitTimeoutError` after `timeout` seconds (the work goes on), `JobError` for one that ended dead.
+        """
+        return self._parts.worker.wait(cube, jobs, user=str(user), timeout=timeout)

@@ -1,0 +1,166 @@
+"""Settings: one frozen value, and the only place that reads the environment and TOML.
+
+Order of strength: the constructor, the environment (`MNEMIC_…`), the file `mnemic.toml` in the memory's folder, the
+default. An unknown key is an error that names where it came from. Parts get the values they need, never all of this.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from mnemic.errors import InputError
+
+PREFIX: Final = "MNEMIC_"
+FILE: Final = "mnemic.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that can be set. The defaults are those of DESIGN part 6."""
+
+    home: str = ""
+    """Folder of the memory; empty means the user's data directory."""
+    timezone: str = "UTC"
+    """IANA zone in which times without a zone are read."""
+    embedder: str = "bundled"
+    """`bundled`, `hashing` (tests only), `openai` (an OpenAI-compatible endpoint), or the folder of a pulled model."""
+    embed_base_url: str = ""
+    """Endpoint of the embedder `openai`, such as http://127.0.0.1:11434/v1."""
+    embed_api_key: str = ""
+    """Key for that endpoint."""
+    embed_model: str = ""
+    """Model name for that endpoint."""
+    embed_threads: int = 1
+    """Threads of the bundled embedder."""
+    cache_megabytes: int = 64
+    """Vectors kept in memory, for the cubes searched last."""
+    worker: bool = True
+    """Run background work in this process; without it jobs wait for a process that does."""
+    stm_pages: int = 10
+    """Pages of a session that stay in short-term memory."""
+    stm_quiet_hours: float = 24.0
+    """A session that was quiet for so long, by what was said elsewhere in the cube, leaves short-term memory."""
+    page_gap_hours: float = 6.0
+    """A pause after which a new page opens."""
+    segment_threshold: float = 0.6
+    """A page joins the segment with the best cosine + Jaccard score at or above this."""
+    heat_threshold: float = 5.0
+    """A segment this warm is promoted to long-term memory."""
+    heat_hours: float = 24.0
+    """Time constant of heat's recency part."""
+    mtm_segments: int = 2000
+    """Segments in the middle tier; the coldest beyond are archived, still searchable on request."""
+    answer_threshold: float = 0.35
+    """Evidence scored below this is not an answer: `ask` says that it is not in memory."""
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which times without one are read."""
+        return _zone(self.timezone)
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the memory."""
+        return Path(self.home).expanduser() if self.home else _data_directory()
+
+    @property
+    def stm_quiet(self) -> timedelta:
+        """`stm_quiet_hours` as a duration."""
+        return timedelta(hours=self.stm_quiet_hours)
+
+
+def load(path: str | Path | None = None, given: Settings | Mapping[str, Any] | None = None) -> Settings:
+    """Return the settings for a memory in `path`: what was given, else the environment, the file, the default."""
+    if isinstance(given, Settings):
+        return replace(given, home=str(path)) if path is not None else given
+    values: dict[str, Any] = {}
+    from_environment = _from_environment()
+    overrides = dict(given or {})
+    if path is not None:
+        overrides["home"] = str(path)
+    home = overrides.get("home") or from_environment.get("home") or ""
+    folder = Path(home).expanduser() if home else _data_directory()
+    values.update(_from_file(folder / FILE))
+    values.update(from_environment)
+    values.update(_checked(overrides, "settings"))
+    return _validated(Settings(**values))
+
+
+def _from_environment() -> dict[str, Any]:
+    known = {PREFIX + field.name.upper(): field.name for field in fields(Settings)}
+    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise InputError(unknown[0], f"is not a setting of Mnemic (environment); known: {', '.join(sorted(known))}")
+    return _checked({known[name]: value for name, value in found.items()}, "environment")
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return _checked(tomllib.loads(path.read_text("utf-8")), str(path))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(str(path), f"is not valid TOML: {error}") from error
+
+
+def _checked(values: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    types = {field.name: type(field.default) for field in fields(Settings)}
+    return {name: _converted(name, value, types.get(name), origin) for name, value in values.items()}
+
+
+def _converted(name: str, value: Any, kind: type | None, origin: str) -> Any:
+    if kind is None:
+        known = ", ".join(field.name for field in fields(Settings))
+        raise InputError(name, f"is not a setting of Mnemic ({origin}); known: {known}")
+    if kind is bool and isinstance(value, str):
+        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        value = words.get(value.lower(), value)
+    elif kind in (int, float) and isinstance(value, str):
+        value = _number(name, value, kind, origin)
+    elif kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise InputError(name, f"needs a {kind.__name__}, got {value!r} ({origin})")
+    return value
+
+
+def _number(name: str, value: str, kind: type, origin: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise InputError(name, f"needs a {kind.__name__}, got {value!r} ({origin})") from error
+
+
+def _validated(settings: Settings) -> Settings:
+    for name in ("embed_threads", "cache_megabytes", "stm_pages", "mtm_segments"):
+        if getattr(settings, name) < 1:
+            raise InputError(name, "must be 1 or more")
+    for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
+        if not 0 < getattr(settings, name) < 1e6:
+            raise InputError(name, "must be above 0 hours")
+    _zone(settings.timezone)
+    return settings
+
+
+def _zone(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InputError("timezone", f"{name!r} is not an IANA time zone such as Europe/Lisbon") from error
+
+
+def _data_directory() -> Path:
+    """Return the user's data directory for Mnemic (XDG base directories; the platform's own on macOS and Windows)."""
+    if os.name == "nt":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "mnemic"
+    if os.uname().sysname == "Darwin":
+        return Path.home() / "Library" / "Application Support" / "mnemic"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"

@@ -1,0 +1,89 @@
+"""The closed tree of attributes that statements can be about, with how each is shown and grouped in a profile.
+
+A single attribute holds one value at a time (a city); the others hold many (pets). The last step of
+`preference.favourite.*` and of `relation.*` names the thing or the kin and comes from the words themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute: its dotted name, whether it holds one value at a time, a label for people, its profile group."""
+
+    name: str
+    single: bool
+    label: str
+    group: str
+
+
+_ROWS: Final = """
+identity.name single | Name | identity
+identity.nickname many | Nickname | identity
+identity.age single | Age | identity
+identity.birthday single | Birthday | identity
+identity.birthplace single | Born in | identity
+identity.origin single | From | identity
+identity.nationality many | Nationality | identity
+identity.gender single | Gender | identity
+identity.pronouns single | Pronouns | identity
+identity.religion single | Religion | identity
+language.speaks many | Speaks | languages
+language.learning many | Learning | languages
+home.place single | Lives in | home
+home.kind single | Kind of home | home
+home.with many | Lives with | home
+work.job single | Job | work
+work.employer single | Works at | work
+work.field single | Works in | work
+work.status single | Work status | work
+education.field many | Studies | education
+education.school many | School | education
+education.degree many | Degree | education
+relation.status single | Relationship | relations
+relation.partner single | Partner | relations
+relation.children single | Children | relations
+health.allergy many | Allergic to | health
+health.condition many | Condition | health
+health.injury many | Injury | health
+health.medication many | Medication | health
+diet.kind many | Diet | diet
+diet.consumes many | Eats and drinks | diet
+possession.pet many | Pet | possessions
+possession.vehicle many | Vehicle | possessions
+possession.home many | Owns a home | possessions
+possession.item many | Thing owned | possessions
+habit.regular many | Habit | habits
+plan.intends many | Plan | plans
+event.happened many | Event | events
+preference.like many | Likes | preferences
+preference.prefers many | Prefers | preferences
+interest.hobby many | Interest | interests
+"""
+
+
+def _read(row: str) -> Attribute:
+    left, label, group = (part.strip() for part in row.split("|"))
+    name, holds = left.split()
+    return Attribute(name, holds == "single", label, group)
+
+
+ATTRIBUTES: Final = {attribute.name: attribute for attribute in map(_read, _ROWS.strip().splitlines())}
+"""Every attribute with a fixed name, in the order in which a profile shows them."""
+
+
+def attribute_of(name: str) -> Attribute:
+    """Return the attribute of a dotted name; `KeyError` for a name outside the tree."""
+    known = ATTRIBUTES.get(name)
+    if known is not None:
+        return known
+    parent, _, leaf = name.rpartition(".")
+    words = leaf.replace("_", " ")
+    if parent == "preference.favourite" and leaf:
+        return Attribute(name, single=True, label=f"Favourite {words}", group="preferences")
+    if parent == "relation" and leaf:
+        return Attribute(name, single=False, label=words.capitalize(), group="relations")
+    raise KeyError(name)

@@ -1,0 +1,115 @@
+"""From the words after a verb to a short value: where a phrase ends, what is a list, how it reads in the third person.
+
+A phrase that points outside its sentence ("it", "that one", "you") has no value of its own and comes back empty.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mnemic.core.extraction.verbs import gerund, known
+
+_TAIL: Final = re.compile(
+    r"\s*(?:[;:()\[\]!?\u2026\n]|\.{2,}|\.(?=\s|\Z)|\s[-\u2013\u2014]{1,2}\s|\u2014|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
+    r"|especially|since|as|if|when|while|then|too|just|right|not|thanks|thank|though|with|after|before|is|was|he|she|they|you|that|this"
+    r"|like|including|plus|although|however|haha|lol|always|really|my|our|it's|he's|she's|that's|there)\b))"
+    r"|,?\s(?:but|because|'cause|cause|cuz|so|which|although|though|when|while|whenever|unless|until|if|where|who|that|than"
+    r"|since|and (?:i|we|it|it's|he|she|they|that|this|you|my|our|i'm|i've|we're|then|have|has|had|am|are|is|was|were|can|will|now"
+    r"|just|always|so)|as (?:a|an|it|i|we|they|my|much|well|long|soon|the|if)|(?:so|very) much|a lot|a ton|too|as well|lol|haha|right now|now"
+    r"|these days|at the moment|all the time|though|anyway|either|instead|already|yet|again|together|in general|myself|lately"
+    r"|by the way|in (?:my|our) (?:life|free time|spare time)|(?:for|to) me|more than|even more|out of)\b"
+)
+_OUTSIDE: Final = frozenset(
+    """it this that these those them him her they he she you your yours how what when where why which who there here one ones
+    everything something anything nothing everyone someone anyone each both all same so too to be being more most such me us
+    myself each other another any every its their his not no if whatever yourself whoever""".split()
+)
+_DETERMINER: Final = re.compile(r"(?:(?:the|an?|my|our|some|any|all|all kinds of|lots of|a lot of|both|going to the)\s+)+", re.IGNORECASE)
+_ADVERB: Final = re.compile(r"(?:(?:just|really|so|mostly|especially|also|very much|quite|to just)\s+)+", re.IGNORECASE)
+_PAIRS: Final = re.compile(
+    r"\b(?:rock and roll|rock 'n' roll|mac(?:aroni)? and cheese|fish and chips|bed and breakfast|arts and crafts|black and white"
+    r"|peanut butter and jelly|salt and pepper|food and drinks?|peace and quiet|ups and downs|track and field|drum and bass"
+    r"|dungeons and dragons|r and b|gin and tonic|bread and butter|friends and family|family and friends)\b",
+    re.IGNORECASE,
+)
+_LIST: Final = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+")
+_PERSON: Final = {
+    "my": "their", "our": "their", "mine": "theirs", "ours": "theirs", "me": "them", "us": "them",
+    "myself": "themself", "ourselves": "themselves",
+}  # fmt: skip
+_PERSON_WORD: Final = re.compile(r"\b(?:my|our|mine|ours|me|us|myself|ourselves|your|you|yours)\b", re.IGNORECASE)
+_FIRST_PERSON: Final = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|we|we're|we've|we'll|im|ive)\b", re.IGNORECASE)
+
+
+def cut_tail(rest: str, limit: int = 12) -> str:
+    """Return the phrase that a stretch of words opens with, up to `limit` words; empty when it is longer."""
+    low = rest.lower().replace("\u2019", "'")
+    match = _TAIL.search(low) if len(low) == len(rest) else None
+    phrase = (rest[: match.start()] if match else rest).strip(" \t,;:.!'\"-\u2013\u2014\u201c\u201d")
+    return phrase if len(phrase.split()) <= limit else ""
+
+
+def value_of(rest: str, limit: int = 8) -> str:
+    """Return the value that a stretch of words opens with: a phrase without determiners; empty when it has none."""
+    phrase = _ADVERB.sub("", cut_tail(rest, limit + 3), count=1) if rest else ""
+    if points_outside(phrase):
+        return ""
+    phrase = strip_determiner(phrase)
+    return phrase if phrase and len(phrase.split()) <= limit and not points_outside(phrase) else ""
+
+
+def strip_determiner(phrase: str) -> str:
+    """Return a phrase without "the", "a", "my" and the like in front."""
+    match = _DETERMINER.match(phrase)
+    return phrase[match.end() :] if match else phrase
+
+
+def points_outside(phrase: str) -> bool:
+    """Tell whether a phrase means nothing without the sentences around it, or speaks of the listener."""
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", phrase.lower().replace("\u2019", "'"))
+    if not words or words[0].split("'")[0] in _OUTSIDE:
+        return True
+    return any(word in {"you", "your", "yours", "you're", "i", "i'm", "we", "it", "i've", "we're"} for word in words)
+
+
+def items_of(phrase: str, longest: int = 3) -> list[str]:
+    """Return the items of a list such as "hiking, swimming and jazz"; the whole phrase when it is not a plain list."""
+    if _PAIRS.search(phrase):
+        return [phrase]
+    parts = [strip_determiner(part.strip(" .")) for part in _LIST.split(phrase)]
+    plain = len(parts) > 1 and all(part and len(part.split()) <= longest for part in parts)
+    if not plain or len(parts) > 8 or any(points_outside(part) for part in parts):
+        return [phrase]
+    return parts
+
+
+def to_gerund(phrase: str) -> str:
+    """Return "swimming in the sea" for "to swim in the sea"; other phrases unchanged."""
+    words = phrase.split()
+    if len(words) < 2 or words[0].lower() != "to" or not words[1].isalpha():
+        return phrase
+    return " ".join([gerund(words[1].lower()) if words[1].lower() != "be" else "being", *words[2:]])
+
+
+def in_third_person(phrase: str, listener: str | None) -> str | None:
+    """Return the phrase as said of the speaker ("my kids" is "their kids"); None when that cannot be done safely."""
+    plain = phrase.replace("\u2019", "'")
+    if _FIRST_PERSON.search(plain):
+        return None
+    if listener is None and re.search(r"\b(?:you|your|yours|you're)\b", plain, re.IGNORECASE):
+        return None
+    named = {"you": listener, "your": f"{listener}'s", "yours": f"{listener}'s"}
+    return _PERSON_WORD.sub(lambda match: {**_PERSON, **named}[match.group().lower()] or "", phrase)
+
+
+def is_verb_phrase(phrase: str) -> bool:
+    """Tell whether a phrase opens with a verb of the table in its dictionary form."""
+    first = phrase.split(" ", 1)[0].lower() if phrase else ""
+    return known(first)
+
+
+def is_name(phrase: str) -> bool:
+    """Tell whether every main word of a phrase is capitalised, as names of places, people and firms are."""
+    words = [word for word in phrase.split() if word.lower() not in {"of", "the", "and", "de", "la", "le", "&", "in", "at", "near", "upon"}]
+    return bool(words) and all(word[0].isupper() or word[0].isdigit() for word in words) and phrase[0].isupper()

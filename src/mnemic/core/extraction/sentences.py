@@ -1,0 +1,120 @@
+"""Where statements may stand in a text: sentences that assert something, cut into clauses.
+
+Code, links, quoted lines and the words of others are blanked out first, offsets kept. Questions, conditions, jokes and
+whatever tells a model to break its rules are left out; the rules that follow read only what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from mnemic.core.extraction.verbs import is_past
+from mnemic.core.temporal_words import lower_same_length
+from mnemic.text import sentence_spans
+
+_LONGEST_SENTENCE: Final = 600
+_CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,400}`", re.DOTALL)
+_LINK: Final = re.compile(r"\b(?:https?://|www\.)\S{1,2000}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}")
+_QUOTED: Final = re.compile("\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb")
+_QUOTED_LINE: Final = re.compile(r"^[ \t]{0,8}(?:>|[\u266a\u266b]).*$|[\u266a\u266b][^\n]{0,400}", re.MULTILINE)
+_SPOKEN: Final = re.compile(r"\b(?:i|i'm|me|my|we|you|your|are|is|was|will)\b|[,.!?]")
+_REFUSED: Final = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:rules?|instructions?|prompts?|guidelines|polic(?:y|ies))\b"
+    r"|\bsystem prompt\b"
+)
+_JOKE: Final = re.compile(
+    r"\bjust kidding\b|\bj/?k\b|\bkidding!|/s\b|\bsarcasm\b|\byeah,? right\b|\bas if!|\bnot!(?=\s|\Z)|\bin my dreams\b"
+    r"|\bapril fools|\bsaid no one"
+)
+_UNREAL: Final = re.compile(
+    r"\b(?:if|unless|whether|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|let's say|say i"
+    r"|what if|as though|in case|role-?play|dreamed|dreamt|dreaming|otherwise|provided that|assuming|even if)\b"
+)
+_BOUNDARY: Final = re.compile(
+    r"(?:,|\s[-\u2013\u2014]{1,2}|\u2014|;|:|\.\.\.|\u2026)?\s{1,3}"
+    r"(?P<word>and then|and so|and now|and also|and|but now|but|so now|so|then|though|although|even though|because|'cause|cause|cuz"
+    r"|since|plus|yet|while|whereas|which is why|that's why|as)\s{1,3}"
+    r"(?=(?:now |also |still |just |recently |currently )?(?:i|i'm|i've|i'll|i'd|im|ive|we|we're|we've|we'll|my|our|he|he's|she"
+    r"|she's|they|they're|it|it's|you|you're|this|that|that's|there|there's|everyone|everybody|people)\b)"
+    r"|(?:,|;|:|\s[-\u2013\u2014]{1,2}|\u2014|\.\.\.|\u2026)\s{0,3}"
+    r"(?=(?:now |also |and |but |so )?(?:i|i'm|i've|i'll|im|ive|we|we're|we've|we'll|my|our|he|he's|she|she's)\b)"
+    r"|;\s{1,3}|\s[-\u2013\u2014]{1,2}\s{1,3}|\u2014"
+)
+_SHARED_SUBJECT: Final = re.compile(r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now|never) )?(?=(?P<verb>[a-z]{3,14})\b)")
+_REPORTED: Final = re.compile(
+    r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like|texted|guess|heard)"
+    r"(?: (?:me|us|him|her|them))?[\s,:-]{0,4}\Z"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A clause at `start:end`. `shares` tells that its subject stands in the piece before it."""
+
+    start: int
+    end: int
+    sentence_start: int
+    first: bool
+    shares: bool = False
+
+
+def blank(text: str) -> str:
+    """Return the text, of the same length, with code, links and the words of others as spaces."""
+    if "```" in text or "`" in text:
+        text = _CODE.sub(_spaces, text)
+    if "://" in text or "www." in text or "@" in text:
+        text = _LINK.sub(_spaces, text)
+    if ">" in text or "\u266a" in text or "\u266b" in text:
+        text = _QUOTED_LINE.sub(_spaces, text)
+    if '"' in text or "\u201c" in text or "\u00ab" in text:
+        text = _QUOTED.sub(_speech, text)
+    return text
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return "".join(char if char == "\n" else " " for char in match.group())
+
+
+def _speech(match: re.Match[str]) -> str:
+    """Keep a quoted title, blank what somebody says."""
+    words = lower_same_length(match.group())
+    return _spaces(match) if _SPOKEN.search(words[1:-1]) else match.group()
+
+
+def is_refused(low: str) -> bool:
+    """Tell whether a lower-cased text is a joke or tells a model to break its rules."""
+    return bool(_REFUSED.search(low) or _JOKE.search(low))
+
+
+def clauses(blanked: str, low: str) -> Iterator[Piece]:
+    """Yield the clauses that assert something, in order."""
+    for start, end in sentence_spans(blanked):
+        if end - start > _LONGEST_SENTENCE or _asks(low[start:end]):
+            continue
+        yield from _cut(low, start, end)
+
+
+def _asks(sentence: str) -> bool:
+    return "?" in sentence[-4:]
+
+
+def _cut(low: str, start: int, end: int) -> Iterator[Piece]:
+    unreal = _UNREAL.search(low, start, end)
+    begin, shares = start, False
+    cuts = [*_cuts(low, start, end), (end, end, False)]
+    for stop, resume, shares_next in cuts:
+        real = unreal is None or stop <= unreal.start()
+        if begin < stop and real and not _REPORTED.search(low, max(start, begin - 24), begin):
+            yield Piece(begin, stop, start, first=begin == start, shares=shares)
+        begin, shares = resume, shares_next
+
+
+def _cuts(low: str, start: int, end: int) -> list[tuple[int, int, bool]]:
+    cuts = [(match.start(), match.end(), False) for match in _BOUNDARY.finditer(low, start, end)]
+    for match in _SHARED_SUBJECT.finditer(low, start, end):
+        if is_past(match["verb"]) and not any(a <= match.start() < b for a, b, _ in cuts):
+            cuts.append((match.start(), match.end(), True))
+    return sorted(cuts)

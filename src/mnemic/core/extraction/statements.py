@@ -1,0 +1,135 @@
+"""Candidates from clauses: validity from tense and time, polarity from negation, and a clean sentence in the third person.
+
+What was true once and is over ("used to", a past state) is closed when it was said, or at the end of the time that the
+words give. Where nothing tells when it began, it starts one microsecond before it ends: it held, and we do not know when.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemic.core.extraction.attributes import attribute_of
+from mnemic.core.extraction.grammar import Clause
+from mnemic.core.extraction.phrases import in_third_person
+from mnemic.core.extraction.verbs import third
+from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.moment import Grain, TimeSpan
+
+_UNKNOWN: Final = timedelta(microseconds=1)
+_VAGUE: Final = frozenset("recently lately other".split())
+
+
+def time_label(span: TimeSpan | None) -> str:
+    """Return " (May 2023)" or " since 2019" for a statement; empty for a vague time."""
+    if span is None or _VAGUE & set(span.words.lower().split()):
+        return ""
+    if span.grain is Grain.OPEN:
+        edge, word = (span.start, "since") if span.start else (span.end, "until")
+        if edge is None:
+            return ""
+        if (edge.month, edge.day) == (1, 1):
+            return f" {word} {edge.year}"
+        return f" {word} {edge:%B %Y}" if edge.day == 1 else f" {word} {edge.day} {edge:%B %Y}"
+    return f" ({span.label()})"
+
+
+def is_coming(clause: Clause) -> bool:
+    """Tell whether the clause's time lies after it was said."""
+    time = clause.time
+    return bool(time and time.span.start and time.span.start > clause.turn.said_at and time.span.grain is not Grain.OPEN)
+
+
+def state(
+    clause: Clause, attribute: str, value: str, verb: str, tail: str, *,
+    kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9,
+) -> list[Candidate]:  # fmt: skip
+    """Return a statement that holds over time: "Ann lives in Lisbon", "Ann no longer lives in Lisbon", "used to live"."""
+    told = in_third_person(tail, clause.turn.listener)
+    if not value or told is None or is_coming(clause):
+        return []
+    over = clause.tense in {"used_to", "past", "was_progressive"}
+    if over and clause.negated:
+        return []
+    words = _predicate(clause, verb, over=over)
+    valid_from, valid_to = _validity(clause, over=over)
+    label = time_label(clause.time.span if clause.time else None) if (over or clause.tense == "perfect") else ""
+    label = label or _since(clause)
+    return [
+        make(
+            clause, attribute, value, f"{words} {told}{label}.", kind=kind, confidence=confidence,
+            polarity=-1 if clause.negated else 1, valid_from=valid_from, valid_to=valid_to,
+        )
+    ]  # fmt: skip
+
+
+def _since(clause: Clause) -> str:
+    span = clause.time.span if clause.time else None
+    return time_label(span) if span and span.grain is Grain.OPEN and span.start and not clause.negated else ""
+
+
+def _predicate(clause: Clause, verb: str, *, over: bool) -> str:
+    if clause.tense == "used_to" or (over and clause.time is None):
+        return f"used to {verb}"
+    if over:
+        return {"be": "was", "have": "had"}.get(verb) or clause.turn.low[clause.verb_start :].split(" ", 1)[0]
+    if clause.negated and verb == "be":
+        return "is no longer" if clause.stopped else "is not"
+    if clause.negated:
+        return f"no longer {third(verb)}" if clause.stopped else f"does not {verb}"
+    return third(verb)
+
+
+def _validity(clause: Clause, *, over: bool) -> tuple[datetime, datetime | None]:
+    said_at, span = clause.turn.said_at, clause.time.span if clause.time else None
+    if over:
+        end = span.end if span and span.end and span.end <= said_at else said_at
+        start = span.start if span and span.start and span.start < end else end - _UNKNOWN
+        return start, end
+    start = span.start if span and span.start and span.start <= said_at else said_at
+    return start, None
+
+
+def change(
+    clause: Clause, attribute: str, value: str, predicate: str, *,
+    polarity: int = 1, kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9,
+) -> list[Candidate]:  # fmt: skip
+    """Return what became true, or stopped being true, at the time of the words: "Ann moved to Lisbon (May 2023)"."""
+    told = in_third_person(predicate, clause.turn.listener)
+    if not value or told is None or clause.negated or clause.stopped or is_coming(clause):
+        return []
+    span = clause.time.span if clause.time else None
+    start = span.start if span and span.start else clause.turn.said_at
+    return [
+        make(
+            clause, attribute, value, f"{told}{time_label(span)}.", kind=kind, confidence=confidence,
+            polarity=polarity, valid_from=min(start, clause.turn.said_at), valid_to=None,
+        )
+    ]  # fmt: skip
+
+
+def make(
+    clause: Clause, attribute: str, value: str, predicate: str, *, polarity: int, valid_from: datetime,
+    valid_to: datetime | None, kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9, subject: str | None = None,
+) -> Candidate:  # fmt: skip
+    """Return a candidate whose text is the subject and a predicate."""
+    who = subject or clause.subject
+    sure = confidence - (0.15 if clause.dropped else 0) - (0.1 if clause.person == "third" else 0)
+    told = in_third_person(value, clause.turn.listener) or value
+    start, end = clause.start, clause.end
+    return Candidate(
+        kind=kind,
+        subject=who,
+        attribute=attribute,
+        value=told,
+        text=" ".join(f"{who} {predicate}".split()),
+        polarity=polarity,
+        single=attribute_of(attribute).single,
+        time=clause.time.span if clause.time else None,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        confidence=round(sure, 2),
+        quote=clause.turn.text[start:end],
+        start=start,
+        end=end,
+    )

@@ -1,0 +1,218 @@
+"""What a caller gives, checked and put into one form: messages in many shapes in, values with all fields filled out.
+
+Every fault names the field. Nothing here decides what is worth remembering: whatever has content is kept verbatim.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any, Final
+
+from mnemic.errors import InputError, InputFaults
+from mnemic.ids import content_hash
+from mnemic.model.message import Message, MessageRole
+from mnemic.model.moment import offset_minutes, to_micros
+from mnemic.model.parts import check_content, searchable_text
+
+ROLES: Final[Mapping[str, MessageRole]] = {
+    "system": MessageRole.SYSTEM,
+    "developer": MessageRole.SYSTEM,
+    "user": MessageRole.USER,
+    "human": MessageRole.USER,
+    "assistant": MessageRole.ASSISTANT,
+    "ai": MessageRole.ASSISTANT,
+    "tool": MessageRole.TOOL,
+    "function": MessageRole.TOOL,
+}
+"""The roles that chat APIs use, and what they are here."""
+
+ID_LIMIT: Final = 512
+"""Characters of an id that a caller may choose."""
+
+_FIELDS: Final = tuple(field.name for field in fields(Message))
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A checked message. `dedupe` is None when nothing identifies it: it is new whatever it says.
+
+    `zoned` is False when its time came without a zone; `text` is what can be searched, empty when there is none.
+    """
+
+    role: MessageRole
+    speaker: str
+    content: Any
+    text: str
+    said_at: datetime
+    zoned: bool
+    external_id: str | None
+    metadata: Mapping[str, Any]
+    dedupe: str | None
+
+
+def check_id(value: object, field: str) -> str:
+    """Return a caller's id as text; raise `InputError` when it is empty, too long or of another type."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(field, f"needs a string or a whole number, got {type(value).__name__}")
+    text = str(value)
+    if not text.strip():
+        raise InputError(field, "is empty; give an id")
+    if len(text) > ID_LIMIT:
+        raise InputError(field, f"has {len(text)} characters; at most {ID_LIMIT} are allowed")
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InputError(field, "holds a NUL or a lone surrogate; ids must be plain text")
+    return text
+
+
+def read_messages(
+    given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo
+) -> list[Incoming]:
+    """Return the messages of a call, checked; one fault is raised as it is, several as `InputFaults`."""
+    found: list[Incoming] = []
+    faults: list[InputError] = []
+    for number, item in enumerate(_items(given)):
+        try:
+            moment = now + timedelta(microseconds=number)
+            found.append(_read(item, f"messages[{number}]", user=user, agent=agent, now=moment, zone=zone))
+        except InputError as fault:
+            faults.append(fault)
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise InputFaults("messages", faults)
+    return found
+
+
+def _items(given: object) -> Iterable[object]:
+    if isinstance(given, str | Mapping | Message):
+        return [given]
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        return given
+    raise InputError("messages", f"needs a string, a message or a list of messages, got {type(given).__name__}")
+
+
+def _read(item: object, field: str, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> Incoming:
+    message = _as_message(item, field)
+    role = ROLES.get(message.role) if isinstance(message.role, str) else None
+    if role is None:
+        raise InputError(f"{field}.role", f"{message.role!r} is not known; known roles: {', '.join(ROLES)}")
+    content = _content(message, field)
+    said_at, zoned = read_time(message.at, f"{field}.at", now=now, zone=zone)
+    external_id = None if message.id is None else check_id(message.id, f"{field}.id")
+    names = {MessageRole.USER: user, MessageRole.ASSISTANT: agent or "assistant"}
+    speaker = names.get(role, role.value) if message.name is None else check_id(message.name, f"{field}.name")
+    dedupe = None
+    if external_id is not None:
+        dedupe = f"id:{external_id}"
+    elif message.at is not None:
+        dedupe = "at:" + content_hash(role, speaker, str(to_micros(said_at)), json.dumps(content, sort_keys=True))
+    return Incoming(
+        role=role,
+        speaker=speaker,
+        content=content,
+        text=searchable_text(content),
+        said_at=said_at,
+        zoned=zoned,
+        external_id=external_id,
+        metadata=_metadata(message.metadata, f"{field}.metadata"),
+        dedupe=dedupe,
+    )
+
+
+def _as_message(item: object, field: str) -> Message:
+    if isinstance(item, Message):
+        return item
+    if isinstance(item, str):
+        return Message("user", item)
+    if not isinstance(item, Mapping):
+        raise InputError(field, f"needs a string or an object with role and content, got {type(item).__name__}")
+    unknown = [key for key, value in item.items() if key not in _FIELDS and value is not None]
+    if unknown:
+        hint = "; a message's time is called `at`" if str(unknown[0]) in ("timestamp", "time", "date") else ""
+        raise InputError(f"{field}.{unknown[0]}", f"is not a field of a message; known: {', '.join(_FIELDS)}{hint}")
+    known = {str(key): value for key, value in item.items() if key in _FIELDS}
+    return Message(**{"role": "user", "content": None, **known})
+
+
+def _content(message: Message, field: str) -> Any:
+    """Return the content as it is kept: as given, wrapped with the tool calls that came beside it."""
+    beside = {
+        name: value
+        for name, value in (("tool_calls", message.tool_calls), ("tool_call_id", message.tool_call_id))
+        if value is not None
+    }
+    if message.content is not None or not message.tool_calls:
+        check_content(message.content, f"{field}.content")
+    calls = message.tool_calls
+    if calls is not None and (not isinstance(calls, Sequence) or isinstance(calls, str)):
+        raise InputError(f"{field}.tool_calls", f"needs a list, got {type(calls).__name__}")
+    content = {"content": message.content, **beside} if beside else message.content
+    _check_json(content, f"{field}.content")
+    return content
+
+
+def _metadata(given: object, field: str) -> Mapping[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputError(field, f"needs an object, got {type(given).__name__}")
+    for key in given:
+        if not isinstance(key, str):
+            raise InputError(field, f"needs strings as keys, got {key!r}")
+    _check_json(given, field)
+    return dict(given)
+
+
+def _check_json(value: object, field: str) -> None:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(field, f"cannot be written as JSON: {error}") from error
+
+
+def read_time(given: object, field: str, *, now: datetime, zone: tzinfo) -> tuple[datetime, bool]:
+    """Return an aware time and whether it came with a zone: from a datetime, ISO 8601 text or Unix seconds."""
+    if given is None:
+        return now, True
+    moment: datetime
+    if isinstance(given, datetime):
+        moment = given
+    elif isinstance(given, str):
+        moment = _from_iso(given, field)
+    elif isinstance(given, int | float) and not isinstance(given, bool):
+        moment = _from_seconds(given, field)
+    else:
+        raise InputError(field, f"needs a datetime, ISO 8601 text or Unix seconds, got {type(given).__name__}")
+    if moment.tzinfo is not None:
+        return _in_range(moment, field), True
+    return _in_range(moment.replace(tzinfo=zone), field), False
+
+
+def _from_iso(given: str, field: str) -> datetime:
+    try:
+        return datetime.fromisoformat(given.strip())
+    except ValueError as error:
+        raise InputError(field, f"{given!r} is not ISO 8601, such as 2025-03-14T09:30:00+01:00") from error
+
+
+def _from_seconds(given: float, field: str) -> datetime:
+    hint = "; it looks like milliseconds" if math.isfinite(given) and 1e11 < abs(given) < 1e14 else ""
+    try:
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=given)
+    except (OverflowError, ValueError) as error:
+        raise InputError(field, f"{given!r} is not a time in Unix seconds{hint}") from error
+
+
+def _in_range(moment: datetime, field: str) -> datetime:
+    if not 1 < moment.year < 9999:
+        raise InputError(field, f"the year {moment.year} is out of range{_milliseconds_hint(moment)}")
+    return moment.astimezone(timezone(timedelta(minutes=offset_minutes(moment))))
+
+
+def _milliseconds_hint(moment: datetime) -> str:
+    return "; Unix times are given in seconds" if moment.year > 3000 else ""
+

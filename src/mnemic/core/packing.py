@@ -1,0 +1,56 @@
+"""Packing hits into a prompt: the most value for each token first, shown in time order, never over budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemic.model.query import Context, Hit
+from mnemic.text import estimate_tokens, shorten
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a context: a hit, or the turn beside it that gives it sense, and what it is worth."""
+
+    hit: Hit
+    value: float
+    order: tuple[object, ...]
+
+
+def render(hit: Hit) -> str:
+    """Return the line of a hit: date, speaker, words; a memory's line names what kind of statement it is."""
+    said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
+    who = hit.speaker if hit.kind == "message" else f"({hit.kind})"
+    return f"[{said}] {who}: {' '.join(hit.text.split())}"
+
+
+def pack(lines: Sequence[Line], budget: int) -> Context:
+    """Choose the lines of the highest value for each token that fit into `budget` tokens, and put them in time order.
+
+    A line that is too long for what is left is shortened when at least 40 tokens of it fit, else passed over.
+    """
+    chosen: list[tuple[tuple[object, ...], str, Hit]] = []
+    left = budget
+    for line in sorted(lines, key=lambda line: -line.value / (20 + estimate_tokens(line.hit.text))):
+        text = render(line.hit)
+        cost = estimate_tokens(text) + 1
+        if cost > left and left > 40 and cost > budget // 4:
+            text = _fit(text, left - 1)
+            cost = estimate_tokens(text) + 1
+        if cost > left:
+            continue
+        left -= cost
+        chosen.append((line.order, text, line.hit))
+    chosen.sort(key=lambda item: item[0])
+    text = "\n".join(line for _, line, _ in chosen)
+    return Context(text, tuple(hit for _, _, hit in chosen), estimate_tokens(text), budget)
+
+
+def _fit(text: str, tokens: int) -> str:
+    limit = tokens * 4
+    shown = shorten(text, max(limit, 1))
+    while estimate_tokens(shown) > tokens and limit > 8:
+        limit = limit * 3 // 4
+        shown = shorten(text, limit)
+    return shown

@@ -15,6 +15,7 @@ from mnemic.core.extraction.kin import KIN, Kin, find_kin
 from mnemic.core.extraction.sentences import Piece
 from mnemic.core.extraction.verbs import Verb, is_past, read_verb
 from mnemic.core.temporal import FoundTime, find_times
+from mnemic.core.temporal_words import lower_same_length
 
 Tense = Literal["present", "past", "perfect", "progressive", "was_progressive", "future", "going_to", "used_to", "can"]
 
@@ -162,6 +163,27 @@ def read_clause(turn: Turn, piece: Piece, before: Clause | None) -> Clause | Non
     return _clause(turn, piece, subject, group)
 
 
+def bare_clause(turn: Turn, piece: Piece) -> Clause:
+    """Return a whole piece as the rest of a clause of the speaker, for rules that read all of its words."""
+    rest = " ".join(turn.blanked[piece.start : piece.end].split()).strip(" ,;:.!")
+    low = lower_same_length(rest)
+    return Clause(
+        turn,
+        piece.start,
+        piece.end,
+        turn.speaker,
+        "first",
+        "present",
+        False,
+        False,
+        "",
+        piece.start,
+        rest,
+        (),
+        low_rest=low,
+    )
+
+
 def _clause(turn: Turn, piece: Piece, subject: _Subject, group: _Group) -> Clause:
     hint: Literal["past", "future"] | None = None
     if group.tense in {"future", "going_to"}:
@@ -171,7 +193,7 @@ def _clause(turn: Turn, piece: Piece, subject: _Subject, group: _Group) -> Claus
     found = find_times(turn.blanked[piece.start : piece.end], turn.said_at, tense=hint)
     times = tuple(FoundTime(time.span, time.start + piece.start, time.end + piece.start) for time in found)
     rest = _without(turn.blanked, group.end, piece.end, times)
-    low = rest.lower().replace("\u2019", "'")
+    low = lower_same_length(rest)
     stopped = group.stopped or (group.negated and _STOPPED.search(low) is not None)
     if stopped or group.negated:
         rest = _NO_MORE.sub("", rest)
@@ -193,7 +215,7 @@ def _clause(turn: Turn, piece: Piece, subject: _Subject, group: _Group) -> Claus
         kin=subject.kin,
         plural=subject.plural,
         dropped=subject.dropped,
-        low_rest=rest.lower().replace("\u2019", "'"),
+        low_rest=lower_same_length(rest),
     )
 
 
@@ -360,7 +382,12 @@ class _Reader:
         self.index += 1
         if not self._skip():
             return None
-        if self._low() == "going" and self._low(1) == "to" and read_verb(self._low(2)) and not self._low(2).endswith("ing"):
+        if (
+            self._low() == "going"
+            and self._low(1) == "to"
+            and read_verb(self._low(2))
+            and not self._low(2).endswith("ing")
+        ):
             self.index += 2
             return self._base("going_to") if tense == "present" else None
         verb = read_verb(self._low())
@@ -397,7 +424,10 @@ class _Reader:
         return self._done("past" if word == "had" else "present", "have")
 
     def _got(self, have: int) -> _Group | None:
-        if self._low(1) in {"to", "a", "an", "two", "three", "four", "one", "my", "some", "no"} or self._low(1).isdigit():
+        if (
+            self._low(1) in {"to", "a", "an", "two", "three", "four", "one", "my", "some", "no"}
+            or self._low(1).isdigit()
+        ):
             return None if self._low(1) == "to" else self._done("present", "have")
         return self._done("perfect", "get")
 
@@ -419,4 +449,18 @@ class _Reader:
 
 def is_same(verb: Verb) -> bool:
     """Tell whether the participle looks like the dictionary form: "have run", "have become"."""
-    return verb.lemma in {"run", "come", "become", "quit", "read", "cut", "put", "set", "hit", "hurt", "beat", "let", "split"}
+    return verb.lemma in {
+        "run",
+        "come",
+        "become",
+        "quit",
+        "read",
+        "cut",
+        "put",
+        "set",
+        "hit",
+        "hurt",
+        "beat",
+        "let",
+        "split",
+    }

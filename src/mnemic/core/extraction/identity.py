@@ -31,7 +31,9 @@ _LANGUAGE: Final = re.compile(
     r"|swedish|tagalog|tamil|telugu|thai|turkish|ukrainian|urdu|vietnamese|welsh|yiddish|yoruba|zulu)\b"
 )
 _NUMBER: Final = "|".join(word for word in NUMBERS if len(word) > 2)
-_AGE: Final = re.compile(rf"(?P<age>\d{{1,3}}|(?:{_NUMBER})(?:[- ](?:{_NUMBER}))?)(?P<years>[- ]years?(?:[- ]old)?(?: of age)?)?(?= now|$|[ ,.!]*$| and\b| but\b|,)")
+_AGE: Final = re.compile(
+    rf"(?P<age>\d{{1,3}}|(?:{_NUMBER})(?:[- ](?:{_NUMBER}))?)(?P<years>[- ]years?(?:[- ]old)?(?: of age)?)?(?= now|$|[ ,.!]*$| and\b| but\b|,)"
+)
 _FROM: Final = re.compile(r"(?:originally |actually |really |also )?from (?P<where>.{2,60})")
 _GENDER: Final = re.compile(
     r"(?:an? )?(?P<gender>(?:trans(?:gender)?|cis(?:gender)?) (?:woman|man)|transgender|non-?binary|genderfluid|agender)(?: person)?(?:$|[ ,.!])"
@@ -101,7 +103,9 @@ def speaking(clause: Clause) -> list[Candidate]:
     """Read "I speak Basque and Spanish" and "I can't speak Welsh"."""
     if clause.tense not in {"present", "can", "used_to"}:
         return []
-    match = re.match(r"(?:(?:a (?:little|bit of)|some|basic|fluent|both|only|good|decent|\w+ly) ){0,2}", clause.low_rest)
+    match = re.match(
+        r"(?:(?:a (?:little|bit of)|some|basic|fluent|both|only|good|decent|\w+ly) ){0,2}", clause.low_rest
+    )
     start = match.end() if match else 0
     return _languages(clause, "language.speaks", 0, "speak") if _LANGUAGE.match(clause.low_rest, start) else []
 
@@ -128,7 +132,11 @@ def named(clause: Clause) -> list[Candidate]:
         return state(clause, "identity.nickname", value, "be", f"nicknamed {value}")
     if clause.topic == "pronouns":
         match = _PRONOUNS.match(clause.low_rest)
-        return state(clause, "identity.pronouns", match["pronouns"], "use", f"{match['pronouns']} pronouns") if match else []
+        return (
+            state(clause, "identity.pronouns", match["pronouns"], "use", f"{match['pronouns']} pronouns")
+            if match
+            else []
+        )
     if clause.topic == "birthday":
         return _birthday(clause)
     return _native(clause)
@@ -208,7 +216,9 @@ def using_pronouns(clause: Clause) -> list[Candidate]:
     return state(clause, "identity.pronouns", match["pronouns"], "use", f"{match['pronouns']} pronouns")
 
 
-_CALLED: Final = re.compile(r"(?:everyone|everybody|people|my friends|friends|they|most people) (?:just )?calls? me (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])")
+_CALLED: Final = re.compile(
+    r"(?:everyone|everybody|people|my friends|friends|they|most people) (?:just )?calls? me (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])"
+)
 
 
 def called(clause: Clause) -> list[Candidate]:
@@ -230,5 +240,3 @@ RULES: Rules = {
     "go": (going_by,),
     "use": (using_pronouns,),
 }
-
-

@@ -27,7 +27,9 @@ _NOUNS: Final = {
     "mother-in-law": "mother_in_law", "father-in-law": "father_in_law", "sister-in-law": "sister_in_law",
     "brother-in-law": "brother_in_law",
 }  # fmt: skip
-_PETS: Final = frozenset("dog cat puppy kitten pup rabbit bunny hamster parrot horse pony turtle tortoise lizard snake".split())
+_PETS: Final = frozenset(
+    "dog cat puppy kitten pup rabbit bunny hamster parrot horse pony turtle tortoise lizard snake".split()
+)
 _PLURAL: Final = {"kids": "child", "children": "child", "sons": "child", "daughters": "child", "parents": "parents"} | {
     f"{noun}s": kind for noun, kind in _NOUNS.items() if noun not in {"child", "kid", "daughter", "son"}
 }

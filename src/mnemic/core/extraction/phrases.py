@@ -25,7 +25,9 @@ _OUTSIDE: Final = frozenset(
     everything something anything nothing everyone someone anyone each both all same so too to be being more most such me us
     myself each other another any every its their his not no if whatever yourself whoever""".split()
 )
-_DETERMINER: Final = re.compile(r"(?:(?:the|an?|my|our|some|any|all|all kinds of|lots of|a lot of|both|going to the)\s+)+", re.IGNORECASE)
+_DETERMINER: Final = re.compile(
+    r"(?:(?:the|an?|my|our|some|any|all|all kinds of|lots of|a lot of|both|going to the)\s+)+", re.IGNORECASE
+)
 _ADVERB: Final = re.compile(r"(?:(?:just|really|so|mostly|especially|also|very much|quite|to just)\s+)+", re.IGNORECASE)
 _PAIRS: Final = re.compile(
     r"\b(?:rock and roll|rock 'n' roll|mac(?:aroni)? and cheese|fish and chips|bed and breakfast|arts and crafts|black and white"
@@ -111,5 +113,9 @@ def is_verb_phrase(phrase: str) -> bool:
 
 def is_name(phrase: str) -> bool:
     """Tell whether every main word of a phrase is capitalised, as names of places, people and firms are."""
-    words = [word for word in phrase.split() if word.lower() not in {"of", "the", "and", "de", "la", "le", "&", "in", "at", "near", "upon"}]
+    words = [
+        word
+        for word in phrase.split()
+        if word.lower() not in {"of", "the", "and", "de", "la", "le", "&", "in", "at", "near", "upon"}
+    ]
     return bool(words) and all(word[0].isupper() or word[0].isdigit() for word in words) and phrase[0].isupper()

@@ -18,7 +18,7 @@ from mnemic.text import sentence_spans
 _LONGEST_SENTENCE: Final = 600
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]{1,400}`", re.DOTALL)
 _LINK: Final = re.compile(r"\b(?:https?://|www\.)\S{1,2000}|\b[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{2,64}")
-_QUOTED: Final = re.compile("\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb")
+_QUOTED: Final = re.compile('"[^"\n]{1,400}"|\u201c[^\u201d\n]{1,400}\u201d|\u00ab[^\u00bb\n]{1,400}\u00bb')
 _QUOTED_LINE: Final = re.compile(r"^[ \t]{0,8}(?:>|[\u266a\u266b]).*$|[\u266a\u266b][^\n]{0,400}", re.MULTILINE)
 _SPOKEN: Final = re.compile(r"\b(?:i|i'm|me|my|we|you|your|are|is|was|will)\b|[,.!?]")
 _REFUSED: Final = re.compile(
@@ -43,7 +43,9 @@ _BOUNDARY: Final = re.compile(
     r"(?=(?:now |also |and |but |so )?(?:i|i'm|i've|i'll|im|ive|we|we're|we've|we'll|my|our|he|he's|she|she's)\b)"
     r"|;\s{1,3}|\s[-\u2013\u2014]{1,2}\s{1,3}|\u2014"
 )
-_SHARED_SUBJECT: Final = re.compile(r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now|never) )?(?=(?P<verb>[a-z]{3,14})\b)")
+_SHARED_SUBJECT: Final = re.compile(
+    r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now|never) )?(?=(?P<verb>[a-z]{3,14})\b)"
+)
 _REPORTED: Final = re.compile(
     r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like|texted|guess|heard)"
     r"(?: (?:me|us|him|her|them))?[\s,:-]{0,4}\Z"

@@ -37,7 +37,9 @@ def time_label(span: TimeSpan | None) -> str:
 def is_coming(clause: Clause) -> bool:
     """Tell whether the clause's time lies after it was said."""
     time = clause.time
-    return bool(time and time.span.start and time.span.start > clause.turn.said_at and time.span.grain is not Grain.OPEN)
+    return bool(
+        time and time.span.start and time.span.start > clause.turn.said_at and time.span.grain is not Grain.OPEN
+    )
 
 
 def state(

@@ -30,8 +30,12 @@ _INTO: Final = re.compile(
     r"|obsessed with|crazy about|nuts about|mad about|in love with|addicted to|hooked on)) (?P<what>.{2,90})"
 )
 _PREFER: Final = re.compile(r"(?P<one>.{2,40}?) (?:to|over|than|rather than) (?P<two>.{2,40})")
-_FAVOURITE: Final = re.compile(r"(?:all[- ]time |absolute |personal |current )?fav(?:ou?rite|e)? (?P<what>[a-z][a-z' -]{1,30})")
-_OF_MINE: Final = re.compile(r"(?:one of )?my (?:all[- ]time |absolute )?fav(?:ou?rite|e)s?(?: (?P<what>[a-z][a-z -]{1,24}))?\b")
+_FAVOURITE: Final = re.compile(
+    r"(?:all[- ]time |absolute |personal |current )?fav(?:ou?rite|e)? (?P<what>[a-z][a-z' -]{1,30})"
+)
+_OF_MINE: Final = re.compile(
+    r"(?:one of )?my (?:all[- ]time |absolute )?fav(?:ou?rite|e)s?(?: (?P<what>[a-z][a-z -]{1,24}))?\b"
+)
 _SPELLING: Final = {"color": "colour", "movie": "film", "colors": "colour", "colours": "colour"}
 
 
@@ -49,7 +53,9 @@ def taste(clause: Clause) -> list[Candidate]:
     bad = clause.verb in _DISLIKES
     if bad and clause.negated:
         return []
-    return [found for item in items_of(value) for found in _like(clause, item, phrase if item == value else item, bad=bad)]
+    return [
+        found for item in items_of(value) for found in _like(clause, item, phrase if item == value else item, bad=bad)
+    ]
 
 
 def _like(clause: Clause, value: str, shown: str, *, bad: bool) -> list[Candidate]:
@@ -91,7 +97,9 @@ def being_into(clause: Clause) -> list[Candidate]:
     return [
         found
         for item in items_of(value)
-        for found in state(clause, attribute, item, "be", f"{words} {item}", kind=MemoryKind.PREFERENCE, confidence=0.85)
+        for found in state(
+            clause, attribute, item, "be", f"{words} {item}", kind=MemoryKind.PREFERENCE, confidence=0.85
+        )
     ]
 
 
@@ -136,7 +144,12 @@ _CLOSED: Final = re.compile(r"\s{0,3}(?:$|[,.!;]|and\b|because\b|but\b)")
 def _favourite(clause: Clause, what: str, said: str) -> list[Candidate]:
     value = strip_determiner(said)
     noun = re.sub(r" (?:of all time|to \w+|right now|so far|ever)$", "", what.strip())
-    if not value or points_outside(value) or len(noun.split()) > 3 or noun.split()[0] in {"part", "thing", "memory", "ones", "one"}:
+    if (
+        not value
+        or points_outside(value)
+        or len(noun.split()) > 3
+        or noun.split()[0] in {"part", "thing", "memory", "ones", "one"}
+    ):
         return []
     if " because " in value or "favo" in value.lower() or noun in {"thing", "part", "time"}:
         return []
@@ -203,7 +216,16 @@ def taking_up(clause: Clause) -> list[Candidate]:
         return []
     value = value_of(clause.rest[match.start("what") :], 4)
     lead = "took up" if clause.verb == "take" else "got into"
-    if not value or value.split()[0].lower() in {"trouble", "fight", "argument", "college", "car", "accident", "bed", "university"}:
+    if not value or value.split()[0].lower() in {
+        "trouble",
+        "fight",
+        "argument",
+        "college",
+        "car",
+        "accident",
+        "bed",
+        "university",
+    }:
         return []
     return change(clause, "interest.hobby", value, f"{lead} {value}", confidence=0.85, kind=MemoryKind.PREFERENCE)
 

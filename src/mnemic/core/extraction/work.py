@@ -1,4 +1,4 @@
-"""Where somebody lives, what they work as and for whom, and what and where they study."""
+"""What somebody works as and for whom, and how that starts and ends."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from mnemic.core.extraction.statements import change, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
 
-_DWELLING: Final = re.compile(
-    r"\b(?:apartment|flat|house|farmhouse|condo|studio|cottage|cabin|townhouse|loft|dorm|bungalow|villa|houseboat|van|farm|duplex|mansion"
-    r"|caravan|home)\b"
-)
-_AREA: Final = re.compile(r"\b(?:suburbs?|countryside|city|downtown|village|town|coast|mountains|island|neighbou?rhood)\b")
 _JOB_SUFFIX: Final = re.compile(r"\w{2,}(?:er|or|ist|ian|eer|ant|man|woman|smith|wright|yst|herd)$")
 _JOBS: Final = frozenset(
     """nurse chef cook lawyer doctor paramedic judge pilot clerk guide coach nanny au-pair vet surgeon midwife dean scribe
@@ -48,80 +43,13 @@ _ROLE: Final = re.compile(
 _AS: Final = re.compile(
     r"(?:\w+ ){0,2}?as (?:an?|the|their) (?P<role>[\w'/ -]{2,50}?)(?: (?:at|for|with) (?P<firm>.{2,50})| (?:in|on) (?P<place>.{2,40}))?$"
 )
-_FOR: Final = re.compile(r"(?:(?:full|part)[- ]time |remotely |nights |now |there ){0,2}(?:at|for|with) (?P<firm>.{2,60})")
+_FOR: Final = re.compile(
+    r"(?:(?:full|part)[- ]time |remotely |nights |now |there ){0,2}(?:at|for|with) (?P<firm>.{2,60})"
+)
 _FIELD: Final = re.compile(r"in (?P<field>.{2,40})")
 _NOT_FIRMS: Final = frozenset(
     "home work least last first night times weekends myself me us it him her them this that free while fun money some hours years months weeks long".split()
 )
-
-
-def living(clause: Clause) -> list[Candidate]:
-    """Read "I live in Ghent with two flatmates", "I used to live in Lyon", "I don't live in Bath anymore"."""
-    if clause.tense not in {"present", "past", "perfect", "progressive", "used_to", "was_progressive"} or clause.topic:
-        return []
-    match = re.match(r"(?:here |right |just |outside |out |over |up |down )?(?P<prep>in|near|on|at|outside|by|outside of) (?P<where>.{2,80})", clause.low_rest)
-    found: list[Candidate] = []
-    if match is not None and not (clause.tense == "past" and clause.time is None and clause.person == "third"):
-        where = _place(clause.rest[match.start("where") :])
-        found += _home(clause, "live", match["prep"], where)
-    return found + _company(clause)
-
-
-def _place(rest: str) -> str:
-    where = re.split(r"\s(?:with|and|but|for|together|as|alone|now|from|right|on my|by my)\b", cut_tail(rest, 10))[0]
-    return where.strip(" ,")
-
-
-def _home(clause: Clause, verb: str, prep: str, where: str) -> list[Candidate]:
-    plain = strip_determiner(where)
-    if not plain or points_outside(plain) or len(plain.split()) > 7:
-        return []
-    if is_name(plain):
-        return state(clause, "home.place", plain, verb, f"{prep} {where}")
-    if _DWELLING.search(plain.lower()):
-        return state(clause, "home.kind", plain, verb, f"{prep} {where}", confidence=0.85)
-    if _AREA.search(plain.lower()):
-        return state(clause, "home.place", plain, verb, f"{prep} {where}", confidence=0.75)
-    return []
-
-
-def _company(clause: Clause) -> list[Candidate]:
-    if clause.tense not in {"present", "progressive", "used_to"}:
-        return []
-    if re.match(r"alone\b|by myself\b|on my own\b", clause.low_rest):
-        return state(clause, "home.with", "alone", "live", "alone")
-    match = re.search(r"\bwith (?P<who>.{2,40})", clause.low_rest)
-    who = cut_tail(clause.rest[match.start("who") :], 6) if match else ""
-    if not who or points_outside(strip_determiner(who)) or not re.search(
-        r"(?i)\b(?:\w*mates?|parents|mother|father|mom|mum|dad|husband|wife|partner|boyfriend|girlfriend|sister|brother|family|friends?|kids|cats?"
-        r"|dogs?|grand\w+|aunt|uncle|cousins?|roommates?|son|daughter|children)\b", who
-    ):
-        return []
-    return state(clause, "home.with", strip_determiner(who), "live", f"with {who}", confidence=0.85)
-
-
-def moving(clause: Clause) -> list[Candidate]:
-    """Read "I moved to Lisbon two weeks ago", "we moved from Cork to a farmhouse"."""
-    if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic:
-        return []
-    found: list[Candidate] = []
-    match = re.search(r"(?:^|\s)(?:here )?(?P<prep>to|into|in) (?P<where>.{2,80})", clause.low_rest)
-    away = re.search(r"(?:^|\s)from (?P<where>.{2,50}?)(?= to\b| in\b|$)", clause.low_rest)
-    if match is not None and match.start() < 40:
-        where = _place(clause.rest[match.start("where") :])
-        where = re.split(r"\sfrom\s", where)[0]
-        plain = strip_determiner(where)
-        lead = "moved into" if match["prep"] == "into" else "moved to"
-        if is_name(plain) and not points_outside(plain) and match["prep"] == "to":
-            found += change(clause, "home.place", plain, f"{lead} {where}")
-        elif _DWELLING.search(plain.lower()) and not points_outside(plain) and len(plain.split()) < 8:
-            found += change(clause, "home.kind", plain, f"{lead} {where}", confidence=0.85)
-    if away is not None:
-        where = _place(clause.rest[away.start("where") : away.end("where")])
-        plain = strip_determiner(where)
-        if is_name(plain) and not points_outside(plain):
-            found += change(clause, "home.place", plain, f"moved from {where}", polarity=-1, confidence=0.8)
-    return found
 
 
 def working(clause: Clause) -> list[Candidate]:
@@ -138,7 +66,12 @@ def working(clause: Clause) -> list[Candidate]:
     match = _FIELD.match(rest.lower())
     if match is not None and clause.tense in {"present", "used_to", "perfect"}:
         field = value_of(rest[match.start("field") :], 4)
-        if field and not is_name(field) and not _AREA.search(field) and field.split()[-1].lower() not in {"office", "garden", "home", "morning", "team"}:
+        if (
+            field
+            and not is_name(field)
+            and not re.search(r"city|suburb|town|village|country", field)
+            and field.split()[-1].lower() not in {"office", "garden", "home", "morning", "team"}
+        ):
             return state(clause, "work.field", field, "work", f"in {field}", confidence=0.8)
     return []
 
@@ -162,7 +95,28 @@ def is_job(role: str) -> bool:
     words = role.lower().split()
     if not words or len(words) > 5 or points_outside(role):
         return False
-    if any(word in {"big", "huge", "bit", "good", "great", "bad", "better", "best", "fast", "slow", "terrible", "natural", "born", "real", "of", "such"} for word in words):
+    if any(
+        word
+        in {
+            "big",
+            "huge",
+            "bit",
+            "good",
+            "great",
+            "bad",
+            "better",
+            "best",
+            "fast",
+            "slow",
+            "terrible",
+            "natural",
+            "born",
+            "real",
+            "of",
+            "such",
+        }
+        for word in words
+    ):
         return False
     last = words[-1]
     return last in _JOBS or (bool(_JOB_SUFFIX.match(last)) and last not in _NOT_JOBS)
@@ -184,7 +138,10 @@ def being_employed(clause: Clause) -> list[Candidate]:
     """Read "I'm a night nurse at St Brannoc's", "I'm retired", "I'm self-employed", "I'm between jobs"."""
     if clause.tense not in {"present", "used_to", "past", "perfect"}:
         return []
-    status = re.match(r"(?:now |currently |finally |officially |semi-)?(?P<status>retired|unemployed|self-employed|between jobs|out of work|jobless)(?:$|[ ,.!])", clause.low_rest)
+    status = re.match(
+        r"(?:now |currently |finally |officially |semi-)?(?P<status>retired|unemployed|self-employed|between jobs|out of work|jobless)(?:$|[ ,.!])",
+        clause.low_rest,
+    )
     if status is not None and not clause.topic:
         return state(clause, "work.status", status["status"], "be", status["status"])
     if clause.tense == "past" and clause.time is None:
@@ -203,7 +160,15 @@ _NEW_JOB: Final = re.compile(
     r"(?:my |a |the |this )?(?:new |first |dream |full-time |part-time |better |great |summer ){0,3}(?:job|position|role|gig)"
     r"(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for) (?P<firm>.{2,50}))?$"
 )
-_BEGAN: Final = {"start": "started", "get": "got", "land": "landed", "begin": "began", "accept": "accepted", "take": "took", "find": "found"}
+_BEGAN: Final = {
+    "start": "started",
+    "get": "got",
+    "land": "landed",
+    "begin": "began",
+    "accept": "accepted",
+    "take": "took",
+    "find": "found",
+}
 
 
 def new_job(clause: Clause) -> list[Candidate]:
@@ -259,7 +224,9 @@ def let_go(clause: Clause) -> list[Candidate]:
     """Read "I was laid off last month" and "I've been promoted to head gardener"."""
     if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic:
         return []
-    return _got(clause) if re.match(r"(?:laid off|fired|let go|made redundant|promoted|hired)\b", clause.low_rest) else []
+    return (
+        _got(clause) if re.match(r"(?:laid off|fired|let go|made redundant|promoted|hired)\b", clause.low_rest) else []
+    )
 
 
 def leaving(clause: Clause) -> list[Candidate]:
@@ -268,7 +235,10 @@ def leaving(clause: Clause) -> list[Candidate]:
         return []
     rest = _no_tail(clause.rest)
     word = {"quit": "quit", "leave": "left", "lose": "lost", "resign": "resigned"}[clause.verb]
-    match = re.match(r"(?:from )?(?:my|the|an?|being an?) (?P<old>(?:old |previous |corporate |day |\w+ )?)job(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for|in) (?P<firm>.{2,50}))?$", rest)
+    match = re.match(
+        r"(?:from )?(?:my|the|an?|being an?) (?P<old>(?:old |previous |corporate |day |\w+ )?)job(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for|in) (?P<firm>.{2,50}))?$",
+        rest,
+    )
     if match is None:
         return []
     found: list[Candidate] = []
@@ -300,105 +270,14 @@ def running_firm(clause: Clause) -> list[Candidate]:
     return state(clause, "work.job", f"runs {firm}", clause.verb, clause.rest[: match.end()], confidence=0.8)
 
 
-_SCHOOL: Final = re.compile(r"\b(?:university|college|school|academy|institute|uni|mit|ucla|oxford|cambridge|harvard|stanford|yale|eth|conservatory|polytechnic)\b")
-
-
-def studying(clause: Clause) -> list[Candidate]:
-    """Read "I'm studying marine biology in Galway" and "I majored in law at Yale"."""
-    if clause.topic or clause.tense in {"future", "going_to", "can"}:
-        return []
-    if clause.tense == "present" and clause.verb == "study" and clause.time:
-        return []
-    rest = cut_tail(clause.rest, 12)
-    match = re.match(r"(?:in )?(?P<field>[\w' &-]{3,50}?)(?: (?:at|in) (?P<school>(?:the )?[A-Z].{1,50}))?$", rest)
-    if match is None or re.match(r"(?:for|hard|abroad|with|at|in|late|together|all|online|on|to|how|by|more|every|a lot)\b", match["field"].lower()):
-        return []
-    field = strip_determiner(match["field"])
-    if points_outside(field) or len(field.split()) > 4:
-        return []
-    verb, lead = ("major", "in ") if clause.verb == "major" else ("study", "")
-    found = state(clause, "education.field", field, verb, f"{lead}{field}")
-    school = match["school"] or ""
-    if school and _SCHOOL.search(school.lower()):
-        found += state(clause, "education.school", strip_determiner(school), "study", f"at {school}")
-    return found
-
-
-def attending(clause: Clause) -> list[Candidate]:
-    """Read "I go to Cork University" and "I attend a music school"."""
-    if clause.topic or clause.tense not in {"present", "used_to", "progressive"}:
-        return []
-    rest = cut_tail(clause.rest, 9)
-    match = re.match(r"(?:to )?(?P<school>.{3,60})", rest)
-    if match is None or not _SCHOOL.search(match["school"].lower()) or (clause.verb == "go" and not rest.startswith("to ")):
-        return []
-    school = strip_determiner(match["school"])
-    if school.lower() in {"school", "college", "university", "uni"} or re.search(r"\b(?:event|events|fair|meeting)", school.lower()):
-        return []
-    return state(clause, "education.school", school, clause.verb, rest, confidence=0.8)
-
-
-def graduating(clause: Clause) -> list[Candidate]:
-    """Read "I graduated from Cork University in 2019 with a degree in law"."""
-    if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic:
-        return []
-    rest = cut_tail(clause.rest, 14)
-    school = re.search(r"(?:^|\s)from (?P<school>.{3,50}?)(?= with\b| in\b|$)", rest)
-    degree = re.search(r"with (?:an?|my) (?P<degree>.{3,50})$", rest)
-    found: list[Candidate] = []
-    if school and not points_outside(strip_determiner(school["school"])):
-        name = strip_determiner(school["school"])
-        found += change(clause, "education.school", name, f"graduated from {school['school']}")
-    if degree:
-        found += change(clause, "education.degree", degree["degree"], f"graduated with {degree.group()[5:]}")
-    return found or change(clause, "education.degree", "graduated", f"graduated {rest}".strip())
-
-
-_DEGREE: Final = re.compile(
-    r"(?:my|a|an|the) (?P<degree>(?:[\w']+ ){0,2}?(?:degree|diploma|phd|ph\.d|doctorate|master's|masters|bachelor's|mba|certificate|certification|licen[cs]e)(?: degree)?"
-    r"(?: (?:in|of) (?P<field>[\w' &-]{2,40}))?)"
-)
-
-
-def having_degree(clause: Clause) -> list[Candidate]:
-    """Read "I have a degree in law", "I got my PhD in 2019", "I finished my master's"."""
-    match = _DEGREE.match(cut_tail(clause.low_rest, 12))
-    if match is None or clause.topic or clause.tense in {"future", "going_to", "can"}:
-        return []
-    degree = clause.rest[match.start("degree") : match.end("degree")]
-    if clause.verb == "have":
-        return state(clause, "education.degree", degree, "have", f"a {degree}") if clause.tense == "present" else []
-    if clause.tense not in {"past", "perfect"}:
-        return []
-    verb = {"get": "got", "finish": "finished", "receive": "received", "earn": "earned", "complete": "completed"}[clause.verb]
-    return change(clause, "education.degree", degree, f"{verb} {clause.rest[: match.end()]}")
-
-
 RULES: Rules = {
-    "live": (living,),
-    "move": (moving,),
-    "relocate": (moving,),
     "work": (working,),
     "be": (being_employed, let_go),
-    "start": (new_job,),
-    "begin": (new_job,),
-    "land": (new_job,),
-    "find": (new_job,),
-    "get": (new_job, having_degree),
+    **dict.fromkeys(_BEGAN, (new_job,)),
     "quit": (leaving,),
     "leave": (leaving,),
     "lose": (leaving,),
     "retire": (retiring,),
     "run": (running_firm,),
     "own": (running_firm,),
-    "study": (studying,),
-    "major": (studying,),
-    "attend": (attending,),
-    "go": (attending,),
-    "graduate": (graduating,),
-    "have": (having_degree,),
-    "finish": (having_degree,),
-    "receive": (having_degree,),
-    "earn": (having_degree,),
-    "complete": (having_degree,),
 }

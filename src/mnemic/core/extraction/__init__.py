@@ -1,0 +1,126 @@
+"""Statements about people, read from one message by rules, without any model.
+
+`extract` is the whole interface. It prefers to miss a statement over inventing one: questions, conditions, jokes, quoted
+and reported speech and other languages give nothing. What each rule reads is in the file named after its subject.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from mnemic.core.extraction import education, health, home, identity, possessions, relations, tastes, work
+from mnemic.core.extraction.answers import complete
+from mnemic.core.extraction.doings import event, habit, plan
+from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
+from mnemic.core.extraction.kin import mentions
+from mnemic.core.extraction.language import is_english
+from mnemic.core.extraction.sentences import Piece, blank, clauses, is_refused
+from mnemic.core.extraction.tastes import Rules
+from mnemic.core.temporal_words import lower_same_length
+from mnemic.model.memory import Candidate
+
+__all__ = ["extract"]
+
+
+def _merged(*tables: Rules) -> Rules:
+    merged: Rules = {}
+    for table in tables:
+        for verb, rules in table.items():
+            merged[verb] = (*merged.get(verb, ()), *rules)
+    return merged
+
+
+_RULES: Final = _merged(
+    identity.RULES,
+    home.RULES,
+    work.RULES,
+    education.RULES,
+    relations.RULES,
+    health.RULES,
+    tastes.RULES,
+    possessions.RULES,
+)
+_WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, identity.called)
+_DOINGS: Final = (habit, plan, event)
+
+
+def extract(
+    text: str,
+    *,
+    speaker: str,
+    said_at: datetime,
+    previous: str | None = None,
+    previous_speaker: str | None = None,
+    listener: str | None = None,
+) -> list[Candidate]:
+    """Return what a message plainly states about its speaker and the speaker's people, in the order of the text.
+
+    `speaker` is a display name and becomes the subject; `said_at` is aware and the reference of time expressions.
+    `previous` is the turn before, of `previous_speaker`: a short answer is read with its question. `listener` is whom
+    "you" means; without it, statements that need it are left out. It never raises, whatever the text.
+    """
+    if not text or not is_english(text):
+        return []
+    low = lower_same_length(text)
+    if is_refused(low):
+        return []
+    blanked = blank(text)
+    turn = Turn(text, blanked, lower_same_length(blanked), speaker, listener, said_at)
+    found = list(_answer(turn, previous)) if previous and previous_speaker != speaker else []
+    found = found or list(_statements(turn))
+    return _distinct(found)
+
+
+def _statements(turn: Turn) -> Iterator[Candidate]:
+    before: Clause | None = None
+    for piece in clauses(turn.blanked, turn.low):
+        clause = read_clause(turn, piece, before)
+        yield from _related(turn, piece)
+        if clause is None:
+            for rule in _WHOLE:
+                yield from rule(bare_clause(turn, piece))
+            continue
+        yield from _read(clause)
+        before = clause
+
+
+def _read(clause: Clause) -> list[Candidate]:
+    found = [candidate for rule in _RULES.get(clause.verb, ()) for candidate in rule(clause)]
+    for rule in _DOINGS:
+        found = found or rule(clause)
+    return found
+
+
+def _related(turn: Turn, piece: Piece) -> list[Candidate]:
+    kin = mentions(turn.blanked, turn.low, piece.start, piece.end)
+    return relations.kin_facts(bare_clause(turn, piece), kin) if kin else []
+
+
+def _answer(turn: Turn, previous: str | None) -> Iterator[Candidate]:
+    """Read a short answer with its question; the quote is the answer."""
+    completed = complete(turn.text, previous)
+    if completed is None:
+        return
+    sentence, position = completed
+    whole = Turn(sentence, sentence, lower_same_length(sentence), turn.speaker, turn.listener, turn.said_at)
+    quote = turn.text[position:].rstrip()
+    for candidate in _statements(whole):
+        yield replace(
+            candidate,
+            quote=quote,
+            start=position,
+            end=position + len(quote),
+            confidence=round(candidate.confidence - 0.1, 2),
+        )
+
+
+def _distinct(found: list[Candidate]) -> list[Candidate]:
+    kept: dict[tuple[str, str, str, int], Candidate] = {}
+    for candidate in found:
+        kept.setdefault(
+            (candidate.subject, candidate.attribute, candidate.value.casefold(), candidate.polarity), candidate
+        )
+    return list(kept.values())

@@ -195,6 +195,14 @@ class Memories(Protocol):
         """Return the ids of the memories that stand on any of these messages."""
         ...
 
+    def relations(self, cube_key: int, ids: Sequence[str]) -> Sequence[tuple[str, str, str]]:
+        """Return (kind, from, to) of all relations that touch these ids."""
+        ...
+
+    def delete(self, cube_key: int, ids: Sequence[str]) -> int:
+        """Erase memories with their versions and sources; return how many there were."""
+        ...
+
 
 class Index(Protocol):
     """What search reads: entries with their vectors and their terms."""
@@ -219,8 +227,20 @@ class Index(Protocol):
         """Return in how many entries of the cube each stem stands."""
         ...
 
-    def without_vector(self, model: str, limit: int) -> Sequence[tuple[int, int, str]]:
-        """Return (cube key, entry key, text) of entries that have no vector of this model yet."""
+    def sync(self, cube_key: int, revision: int, owner: str, entries: Sequence[Entry]) -> None:
+        """Make these the owner's entries: known versions get their new validity, new ones are added, others go."""
+        ...
+
+    def versions(self, cube_key: int, owners: Sequence[str]) -> set[str]:
+        """Return the ids of the versions of these memories that are indexed."""
+        ...
+
+    def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
+        """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
+        ...
+
+    def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
+        """Store the vectors of entries, in the place of those of another model."""
         ...
 
 
@@ -233,6 +253,10 @@ class Jobs(Protocol):
 
     def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
         """Take the next due job of a cube in which no job runs; expired leases are taken over."""
+        ...
+
+    def extend(self, job: Job, worker: str, lease_until: datetime) -> bool:
+        """Prolong a lease and store the job's progress; False when another worker holds the job now."""
         ...
 
     def finish(self, job: Job) -> None:

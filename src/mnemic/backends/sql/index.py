@@ -103,6 +103,51 @@ class SqlIndex:
         if vectors:
             self._connection.execute(_NEW_VECTOR, vectors)
 
+    def sync(self, cube_key: int, revision: int, owner: str, entries: Sequence[Entry]) -> None:
+        """Make these the owner's entries: known versions get their new validity, new ones are added, others go.
+
+        A version's text never changes under its id, so that nothing known is embedded or indexed again.
+        """
+        mine = select(s.entry.c.version_id, s.entry.c.key).where(
+            s.entry.c.cube_key == cube_key, s.entry.c.owner == owner
+        )
+        known = {version_id: key for version_id, key in self._connection.execute(mine)}
+        wanted = {entry.version_id for entry in entries}
+        self._remove_keys(cube_key, [key for version_id, key in known.items() if version_id not in wanted])
+        for entry in entries:
+            if entry.version_id in known:
+                values = {"said_at": entry.said_at, "valid_to": entry.valid_to, "live": entry.live, "changed": revision}
+                changed = update(s.entry).where(s.entry.c.key == known[entry.version_id]).values(values)
+                self._connection.execute(changed)
+        self.add(cube_key, revision, [entry for entry in entries if entry.version_id not in known])
+
+    def versions(self, cube_key: int, owners: Sequence[str]) -> set[str]:
+        """Return the ids of the versions of these memories that are indexed."""
+        query = select(s.entry.c.version_id).where(s.entry.c.cube_key == cube_key, s.entry.c.owner.in_(list(owners)))
+        return {str(version_id) for version_id in self._connection.scalars(query)}
+
+    def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
+        """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
+        query = (
+            select(s.entry)
+            .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == self._cache.model))
+            .where(s.entry.c.cube_key == cube_key, s.vector.c.entry_key.is_(None))
+            .order_by(s.entry.c.key)
+            .limit(limit)
+        )
+        return [(row.key, _entry(row)) for row in self._connection.execute(query)]
+
+    def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
+        """Store the vectors of entries, in the place of those of another model."""
+        keys = [key for key, _ in vectors]
+        self._connection.execute(delete(s.vector).where(s.vector.c.entry_key.in_(keys)))
+        present = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
+        alive = set(self._connection.scalars(present))
+        rows = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
+        if rows:
+            self._connection.execute(_NEW_VECTOR, rows)
+            self._connection.execute(update(s.entry).where(s.entry.c.key.in_(alive)).values(changed=revision))
+
     def remove(self, cube_key: int, owners: Sequence[str]) -> int:
         """Take all entries of these owners out of the index; return how many there were."""
         keys: list[int] = []
@@ -110,11 +155,14 @@ class SqlIndex:
             chosen = s.entry.c.owner.in_(list(owners[start : start + 500]))
             query = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, chosen)
             keys.extend(self._connection.scalars(query))
+        return self._remove_keys(cube_key, keys)
+
+    def _remove_keys(self, cube_key: int, keys: Sequence[int]) -> int:
         if not keys:
             return 0
         fulltext.delete(self._connection, keys)
         for start in range(0, len(keys), 500):
-            self._connection.execute(delete(s.entry).where(s.entry.c.key.in_(keys[start : start + 500])))
+            self._connection.execute(delete(s.entry).where(s.entry.c.key.in_(list(keys[start : start + 500]))))
         counted = update(s.cube).where(s.cube.c.key == cube_key).values(erasures=s.cube.c.erasures + 1)
         self._connection.execute(counted)
         return len(keys)
@@ -180,6 +228,14 @@ def _entry_values(cube_key: int, revision: int, entry: Entry, length: int) -> di
         "live": entry.live,
         "changed": revision,
     }
+
+
+def _entry(row: Row[Any]) -> Entry:
+    return Entry(
+        kind=row.kind, owner=row.owner, text="", speaker=row.speaker, said_at=row.said_at, vector=None,
+        version_id=row.version_id, session_id=row.session_id, position=row.position, start=row.start, end=row.end,
+        valid_to=row.valid_to, live=row.live,
+    )  # fmt: skip
 
 
 def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: str, width: int) -> CubeView:

@@ -86,9 +86,9 @@ class SqlMemories:
             return
         self._connection.execute(insert(s.memory_version), [_version_values(memory, v) for v in memory.versions])
         sources = [
-            {"version_id": version.id, "message_id": message_id, "quote": quote}
+            {"version_id": version.id, "message_id": message_id, "quote": quote, "holds_from": rows.micros(holds_from)}
             for version in memory.versions
-            for message_id, quote in {source.message_id: source.quote for source in version.sources}.items()
+            for (message_id, quote), holds_from in _evidence(version).items()
         ]
         if sources:
             self._connection.execute(insert(s.source), sources)
@@ -136,12 +136,19 @@ class SqlMemories:
         sources: dict[str, list[Source]] = {}
         for row in self._connection.execute(_SOURCES.where(s.source.c.version_id.in_([row.id for row in stored]))):
             said_at = from_micros(row.said_at, row.said_offset)
-            source = Source(row.message_id, row.quote, said_at, row.speaker, row.session_name, row.external_id)
+            source = Source(
+                row.message_id, row.quote, said_at, row.speaker, row.session_name, row.external_id,
+                rows.moment(row.holds_from),
+            )  # fmt: skip
             sources.setdefault(row.version_id, []).append(source)
         grouped: dict[str, list[Version]] = {}
         for row in stored:
             grouped.setdefault(row.memory_id, []).append(_version(row, sources.get(row.id, ())))
         return grouped
+
+
+def _evidence(version: Version) -> Mapping[tuple[str, str], datetime | None]:
+    return {(source.message_id, source.quote): source.holds_from for source in version.sources}
 
 
 def _memory(row: Row[Any], versions: Iterable[Version]) -> Memory:

@@ -201,7 +201,8 @@ source = Table(
     metadata,
     Column("version_id", Text, ForeignKey("memory_version.id", ondelete="CASCADE"), primary_key=True),
     Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
-    Column("quote", Text, nullable=False),
+    Column("quote", Text, primary_key=True),
+    Column("holds_from", BigInteger),
     Index(None, "message_id"),
     sqlite_with_rowid=False,
 )

@@ -214,9 +214,10 @@ def upgrade() -> None:
     sa.Column('version_id', sa.Text(), nullable=False),
     sa.Column('message_id', sa.Text(), nullable=False),
     sa.Column('quote', sa.Text(), nullable=False),
+    sa.Column('holds_from', sa.BigInteger(), nullable=True),
     sa.ForeignKeyConstraint(['message_id'], ['message.id'], name=op.f('fk_source_message_id'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['version_id'], ['memory_version.id'], name=op.f('fk_source_version_id'), ondelete='CASCADE'),
-    sa.PrimaryKeyConstraint('version_id', 'message_id', name=op.f('pk_source')),
+    sa.PrimaryKeyConstraint('version_id', 'message_id', 'quote', name=op.f('pk_source')),
     sqlite_with_rowid=False
     )
     op.create_index(op.f('ix_source_message_id'), 'source', ['message_id'], unique=False)

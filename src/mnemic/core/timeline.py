@@ -1,7 +1,7 @@
 """The versions of one memory as a line of time, drawn from what was claimed and when each claim holds from.
 
-Versions are read back into claims, a new claim is put among them, and the line is drawn again. So the line follows
-from the set of claims and not from their order of arrival, and no source is ever taken from it.
+Claims are put in order of time, neighbours that say the same are joined to stretches, and stretches become versions.
+So the line follows from the set of claims and not from their order of arrival, and no source is ever taken from it.
 """
 
 from __future__ import annotations
@@ -9,43 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Final
 
+from mnemic.core.claims import Claim, claims_of, is_resumption, is_told
 from mnemic.core.wording import akin, same_value, says_more
 from mnemic.model.memory import Change, Source, Version
-from mnemic.model.moment import TimeSpan
 
 CONFIDENCE_CAP: Final = 0.99
 """No number of sources makes a statement certain."""
 
 SAME_EVENT: Final = timedelta(days=3)
 """Two tellings of an event are of one event when they date it this close."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """That a value holds (with polarity -1: does not hold) from `at` until `until`, None when no end was said.
-
-    `floating` marks a past without a known beginning ("used to live in Lisbon"): all that it tells is an end.
-    `origin` is the version that the claim was read from, None for a new one.
-    """
-
-    at: datetime
-    until: datetime | None
-    value: str
-    text: str
-    polarity: int
-    time: TimeSpan | None
-    confidence: float
-    sources: tuple[Source, ...] = ()
-    floating: bool = False
-    origin: Version | None = None
-
-    @property
-    def order(self) -> tuple[datetime, datetime, str, int]:
-        """What claims are sorted by: when they hold from, then when they were said."""
-        return (self.at, min((source.said_at for source in self.sources), default=self.at), self.value, self.polarity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +54,6 @@ class Stretch:
         if says_more(claim.value, self.best.value):
             return replace(self, stages=(*self.stages, (claim,)))
         return replace(self, stages=(*self.stages[:-1], (*self.stages[-1], claim)))
-
-
-def is_told(versions: Sequence[Version], claim: Claim) -> bool:
-    """Tell whether the versions stand on this claim's sources already, for the same value."""
-    told = {(source.message_id, source.quote) for source in claim.sources}
-    return bool(told) and all(
-        any(
-            source.message_id == message_id
-            and quote in source.quote
-            and akin(version.value, claim.value)
-            and (version.polarity == claim.polarity or source.holds_from == claim.at)
-            for version in versions
-            for source in version.sources
-        )
-        for message_id, quote in told
-    )
 
 
 def stretches(claims: Sequence[Claim], *, event: bool = False) -> list[Stretch]:
@@ -146,63 +104,137 @@ def _ended_by(line: Sequence[Stretch], claim: Claim) -> int | None:
     return None
 
 
-def claims_of(versions: Sequence[Version]) -> list[Claim]:
-    """Return the claims that versions were drawn from.
-
-    A source says when its claim holds from; one that does not is read as said then, and the earliest one of a version
-    as what the version begins with.
-    """
-    read: list[list[Claim]] = []
-    for version in versions:
-        if not is_resumption(version):
-            read.append(_claims_of(version))
-            continue
-        if read:  # what passed has an end, and what goes on after it had none there
-            read[-1] = [replace(claim, until=version.valid_from) for claim in read[-1]]
-        for claims in reversed(read[:-1]):
-            if claims[0].polarity == version.polarity and same_value(claims[0].value, version.value):
-                claims[-1] = replace(claims[-1], until=version.valid_to)
-                break
-    return [claim for claims in read for claim in claims]
-
-
-def is_resumption(version: Version) -> bool:
-    """Tell whether a version stands only on what was claimed before it began: it goes on after something passed."""
-    dates = [source.holds_from for source in version.sources]
-    return version.change is Change.SUPERSEDED and bool(dates) and all(
-        date is not None and date < version.valid_from for date in dates
-    )  # fmt: skip
-
-
-def _claims_of(version: Version) -> list[Claim]:
-    start, end = version.valid_from, version.valid_to
-    dated: dict[datetime, list[Source]] = {}
-    ended: list[Source] = []
-    for source in version.sources:
-        at = _date_in(version, source)
-        if end is not None and start < end <= at:
-            ended.append(source)
-        else:
-            dated.setdefault(at, []).append(source)
-    dates = sorted(dated)
-    if dates and start not in dated:
-        dated[start] = dated.pop(dates[0])
-        dates[0] = start
-    first = Claim(start, None, version.value, version.text, version.polarity, version.time, version.confidence)
-    first = replace(first, origin=version)
-    claims = [replace(first, at=date, sources=tuple(dated[date])) for date in dates] or [first]
-    if start != end:
-        claims[-1] = replace(claims[-1], until=end)
-    denied = replace(first, polarity=-1, time=None, origin=None)
-    return claims + [replace(denied, at=_date_in(version, each), text=each.quote, sources=(each,)) for each in ended]
-
-
-def _date_in(version: Version, source: Source) -> datetime:
-    if source.holds_from is not None:
-        return max(source.holds_from, version.valid_from)
-    inside = version.valid_from <= source.said_at and (version.valid_to is None or source.said_at < version.valid_to)
-    return source.said_at if inside else version.valid_from
-
-
 def _dated(claim: Claim) -> tuple[Source, ...]:
     return tuple(replace(source, holds_from=claim.at) for source in claim.sources)
+
+
+def timeline(
+    versions: Sequence[Version], claim: Claim, *, ids: Iterator[str], recorded_at: datetime, event: bool = False
+) -> tuple[Version, ...]:
+    """Return the versions of a memory with one more claim among them, ordered by `valid_from`.
+
+    Ends are never before beginnings, and no two versions that last overlap. A version keeps its id, number and words;
+    when a claim falls inside it, what comes after is a version of its own. A claim told already changes nothing.
+    """
+    if is_told(versions, claim):
+        return tuple(versions)
+    line = stretches([*claims_of(versions), claim], event=event)
+    pen = _Pen(versions, ids, recorded_at)
+    drawn: list[Version] = []
+    standing: Stretch | None = None
+    for place, stretch in enumerate(line):
+        following = line[place + 1].first.at if place + 1 < len(line) else None
+        end = _earlier(stretch.until, following)
+        drawn += pen.draw(stretch, end)
+        over = stretch.until
+        if over is None or not stretch.passing or standing is None or event or _outlasts(over, standing.until):
+            standing = stretch
+        elif (following is None or over < following) and not _alike(standing, stretch):
+            drawn.append(pen.resume(standing, over, _earlier(standing.until, following)))
+    return tuple(sorted(drawn, key=_by_validity))
+
+
+class _Pen:
+    """Turns stretches into versions: an old version where there is one, a new id and number where not."""
+
+    def __init__(self, versions: Sequence[Version], ids: Iterator[str], recorded_at: datetime) -> None:
+        self._ids = ids
+        self._recorded_at = recorded_at
+        self._number = max((version.number for version in versions), default=0)
+        self._fresh = not versions
+        self._used: set[str] = set()
+        self._resumptions = [version for version in versions if is_resumption(version)]
+
+    def draw(self, stretch: Stretch, end: datetime | None) -> list[Version]:
+        """Return one version for each wording; all but the one that says most end where they begin."""
+        start = stretch.first.at
+        drawn: list[Version] = []
+        for place, stage in enumerate(stretch.stages):
+            last = place + 1 == len(stretch.stages)
+            change = Change.REFINED if place else Change.SUPERSEDED
+            drawn += self._stage(stage, start, end if last else start, change)
+        drawn[-1] = replace(drawn[-1], sources=_merged(drawn[-1].sources, stretch.evidence))
+        return drawn
+
+    def resume(self, stretch: Stretch, start: datetime, end: datetime | None) -> Version:
+        """Return the version that goes on where something that passed has ended."""
+        best = stretch.best
+        for known in self._resumptions:
+            if known.id not in self._used and known.valid_from == start and same_value(known.value, best.value):
+                self._used.add(known.id)
+                return replace(known, valid_to=end)
+        return replace(self._new(best, start, end, Change.SUPERSEDED), time=None, sources=_dated(best))
+
+    def _stage(self, stage: Sequence[Claim], start: datetime, end: datetime | None, change: Change) -> list[Version]:
+        origins: dict[str, Version] = {}
+        for claim in stage:
+            if claim.origin is not None and claim.origin.id not in self._used:
+                origins.setdefault(claim.origin.id, claim.origin)
+        self._used.update(origins)
+        kept, *spare = origins.values() or [None]
+        folded = [self._folded(version, stage) for version in spare if version is not None]
+        gone = {version.id for version in folded}
+        claims = [claim for claim in stage if claim.origin is None or claim.origin.id not in gone]
+        sources = _merged(*(_dated(claim) for claim in claims))
+        if kept is None:
+            return [*folded, replace(self._new(claims[0], start, end, change), sources=sources)]
+        time = stage[0].time if stage[0].origin is None and stage[0].time is not None else kept.time
+        sure = kept.confidence
+        for claim in claims:
+            sure = sure if claim.origin is not None else strengthened(sure, claim.confidence)
+        kept = replace(kept, valid_from=start, valid_to=end, time=time, confidence=sure, sources=sources)
+        return [*folded, kept]
+
+    def _folded(self, version: Version, stage: Sequence[Claim]) -> Version:
+        """Return a version that another has taken in: it keeps its sources and no longer lasts."""
+        sources = [_dated(claim) for claim in stage if claim.origin is not None and claim.origin.id == version.id]
+        return replace(version, valid_to=version.valid_from, sources=_merged(*sources))
+
+    def _new(self, claim: Claim, start: datetime, end: datetime | None, change: Change) -> Version:
+        self._number += 1
+        return Version(
+            id=next(self._ids),
+            number=self._number,
+            text=claim.text,
+            value=claim.value,
+            polarity=claim.polarity,
+            valid_from=start,
+            valid_to=end,
+            time=claim.time,
+            recorded_at=self._recorded_at,
+            confidence=claim.confidence,
+            change=Change.ADDED if self._fresh else change,
+        )
+
+
+def strengthened(known: float, more: float) -> float:
+    """Return the confidence in what two sources say independently: 1 - (1 - c1)(1 - c2), at most 0.99."""
+    return max(known, min(1 - (1 - known) * (1 - more), CONFIDENCE_CAP))
+
+
+def _merged(*groups: Sequence[Source]) -> tuple[Source, ...]:
+    """Return sources with one for each message; a message that says it twice gives both quotes."""
+    merged: dict[str, Source] = {}
+    for source in (source for group in groups for source in group):
+        known = merged.get(source.message_id)
+        if known is None:
+            merged[source.message_id] = source
+        elif source.quote not in known.quote:
+            merged[source.message_id] = replace(known, quote=f"{known.quote} \u2026 {source.quote}")
+    return tuple(merged.values())
+
+
+def _earlier(a: datetime | None, b: datetime | None) -> datetime | None:
+    return min((moment for moment in (a, b) if moment is not None), default=None)
+
+
+def _outlasts(a: datetime, b: datetime | None) -> bool:
+    return b is not None and a >= b
+
+
+def _alike(a: Stretch, b: Stretch) -> bool:
+    return a.first.polarity == b.first.polarity and akin(a.best.value, b.best.value)
+
+
+def _by_validity(version: Version) -> tuple[datetime, bool, datetime, int]:
+    return (version.valid_from, version.valid_to is None, version.valid_to or version.valid_from, version.number)

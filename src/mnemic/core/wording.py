@@ -26,9 +26,9 @@ def value_terms(value: str) -> frozenset[str]:
     return frozenset(content_terms(value)) or frozenset((fold(value).strip(),))
 
 
-def value_key(value: str, *, single: bool) -> str:
-    """Return what tells memories of one subject and attribute apart: nothing for a single one, else the stems."""
-    return "" if single else " ".join(sorted(value_terms(value)))
+def stems_key(value: str) -> str:
+    """Return the stems of a value as one string, in an order that does not depend on the wording."""
+    return " ".join(sorted(value_terms(value)))
 
 
 def same_value(a: str, b: str) -> bool:

@@ -47,7 +47,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a memory stands on: a message and the words in it. `external_id` is the id that its caller gave it."""
+    """What a memory stands on: a message and the words in it. `external_id` is the id that its caller gave it.
+
+    `holds_from` is when the words hold from, which a late source needs to find its place; None: when they were said.
+    """
 
     message_id: str
     quote: str
@@ -55,6 +58,7 @@ class Source:
     speaker: str = ""
     session: str = ""
     external_id: str | None = None
+    holds_from: datetime | None = None
 
 
 class Change(enum.StrEnum):

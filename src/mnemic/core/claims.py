@@ -1,0 +1,114 @@
+"""What the versions of a memory claim: which value holds from when, on which sources.
+
+A version is drawn from one claim or more; here versions are read back into claims, so that a claim that arrives late
+can be put among them. A source remembers when its claim holds from, which is not always when it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from mnemic.core.wording import akin, same_value
+from mnemic.model.memory import Change, Source, Version
+from mnemic.model.moment import TimeSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """That a value holds (with polarity -1: does not hold) from `at` until `until`, None when no end was said.
+
+    `floating` marks a past without a known beginning ("used to live in Lisbon"): all that it tells is an end.
+    `origin` is the version that the claim was read from, None for a new one.
+    """
+
+    at: datetime
+    until: datetime | None
+    value: str
+    text: str
+    polarity: int
+    time: TimeSpan | None
+    confidence: float
+    sources: tuple[Source, ...] = ()
+    floating: bool = False
+    origin: Version | None = None
+
+    @property
+    def order(self) -> tuple[datetime, datetime, str, int]:
+        """What claims are sorted by: when they hold from, then when they were said."""
+        return (self.at, min((source.said_at for source in self.sources), default=self.at), self.value, self.polarity)
+
+
+def is_told(versions: Sequence[Version], claim: Claim) -> bool:
+    """Tell whether the versions stand on this claim's sources already, for the same value."""
+    told = {(source.message_id, source.quote) for source in claim.sources}
+    return bool(told) and all(
+        any(
+            source.message_id == message_id
+            and quote in source.quote
+            and akin(version.value, claim.value)
+            and (version.polarity == claim.polarity or source.holds_from == claim.at)
+            for version in versions
+            for source in version.sources
+        )
+        for message_id, quote in told
+    )
+
+
+def claims_of(versions: Sequence[Version]) -> list[Claim]:
+    """Return the claims that versions were drawn from.
+
+    A source says when its claim holds from; one that does not is read as said then, and the earliest one of a version
+    as what the version begins with.
+    """
+    read: list[list[Claim]] = []
+    for version in versions:
+        if not is_resumption(version):
+            read.append(_claims_of(version))
+            continue
+        if read:  # what passed has an end, and what goes on after it had none there
+            read[-1] = [replace(claim, until=version.valid_from) for claim in read[-1]]
+        for claims in reversed(read[:-1]):
+            if claims[0].polarity == version.polarity and same_value(claims[0].value, version.value):
+                claims[-1] = replace(claims[-1], until=version.valid_to)
+                break
+    return [claim for claims in read for claim in claims]
+
+
+def is_resumption(version: Version) -> bool:
+    """Tell whether a version stands only on what was claimed before it began: it goes on after something passed."""
+    dates = [source.holds_from for source in version.sources]
+    return version.change is Change.SUPERSEDED and bool(dates) and all(
+        date is not None and date < version.valid_from for date in dates
+    )  # fmt: skip
+
+
+def _claims_of(version: Version) -> list[Claim]:
+    start, end = version.valid_from, version.valid_to
+    dated: dict[datetime, list[Source]] = {}
+    ended: list[Source] = []
+    for source in version.sources:
+        at = _date_in(version, source)
+        if end is not None and start < end <= at:
+            ended.append(source)
+        else:
+            dated.setdefault(at, []).append(source)
+    dates = sorted(dated)
+    if dates and start not in dated:
+        dated[start] = dated.pop(dates[0])
+        dates[0] = start
+    first = Claim(start, None, version.value, version.text, version.polarity, version.time, version.confidence)
+    first = replace(first, origin=version)
+    claims = [replace(first, at=date, sources=tuple(dated[date])) for date in dates] or [first]
+    if start != end:
+        claims[-1] = replace(claims[-1], until=end)
+    denied = replace(first, polarity=-1, time=None, origin=None)
+    return claims + [replace(denied, at=_date_in(version, each), text=each.quote, sources=(each,)) for each in ended]
+
+
+def _date_in(version: Version, source: Source) -> datetime:
+    if source.holds_from is not None:
+        return max(source.holds_from, version.valid_from)
+    inside = version.valid_from <= source.said_at and (version.valid_to is None or source.said_at < version.valid_to)
+    return source.said_at if inside else version.valid_from

@@ -199,13 +199,14 @@ def _duration(view: Text, atom: Atom, floor: int) -> FoundTime | None:
                 return None
             start = calendar.midnight(back_to(calendar, atom.count, atom.unit))
             return _found(view, TimeSpan(start, None, Grain.OPEN, ""), lead.start(), atom.end)
-        if not (FUTURE.search(before) or _COMING.search(before)) or _PAST_NEAR.search(before):
+        if not (FUTURE.search(before) or _ARRANGED.search(before) or _COMING.search(before)) or _PAST_NEAR.search(before):
             return None
         return _found(view, shift(calendar, atom.count, atom.unit, vague=atom.vague), lead.start(), atom.end)
     except (ValueError, OverflowError, KeyError):
         return None
 
 
+_ARRANGED: Final = re.compile(r"\b(?:have|has|have got|'ve got) (?:an?|my|our|another)\b")
 _PAST_NEAR: Final = re.compile(r"\b(?:was|were|did|went|had|lost|made|read|ran|\w{3,14}ed)\b[^.!?]{0,40}\Z")
 
 

@@ -13,10 +13,12 @@ from typing import Final
 
 from mnemic.core.extraction import education, health, home, identity, possessions, relations, tastes, work
 from mnemic.core.extraction.answers import complete
-from mnemic.core.extraction.doings import event, habit, plan
+from mnemic.core.extraction.events import event
 from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
+from mnemic.core.extraction.habits import habit
 from mnemic.core.extraction.kin import mentions
 from mnemic.core.extraction.language import is_english
+from mnemic.core.extraction.plans import plan
 from mnemic.core.extraction.sentences import Piece, blank, clauses, is_refused
 from mnemic.core.extraction.tastes import Rules
 from mnemic.core.temporal_words import lower_same_length
@@ -43,7 +45,7 @@ _RULES: Final = _merged(
     tastes.RULES,
     possessions.RULES,
 )
-_WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, identity.called)
+_WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, relations.kin_called, identity.called)
 _DOINGS: Final = (habit, plan, event)
 
 
@@ -76,14 +78,18 @@ def extract(
 
 def _statements(turn: Turn) -> Iterator[Candidate]:
     before: Clause | None = None
+    latest: list[Candidate] = []
     for piece in clauses(turn.blanked, turn.low):
         clause = read_clause(turn, piece, before)
         yield from _related(turn, piece)
+        whole = bare_clause(turn, piece)
+        for rule in _WHOLE:
+            yield from rule(whole)
         if clause is None:
-            for rule in _WHOLE:
-                yield from rule(bare_clause(turn, piece))
+            yield from relations.naming(whole, latest)
             continue
-        yield from _read(clause)
+        latest = _read(clause)
+        yield from latest
         before = clause
 
 

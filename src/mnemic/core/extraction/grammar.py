@@ -16,6 +16,7 @@ from mnemic.core.extraction.sentences import Piece
 from mnemic.core.extraction.verbs import Verb, is_past, read_verb
 from mnemic.core.temporal import FoundTime, find_times
 from mnemic.core.temporal_words import lower_same_length
+from mnemic.text import STOP_WORDS
 
 Tense = Literal["present", "past", "perfect", "progressive", "was_progressive", "future", "going_to", "used_to", "can"]
 
@@ -191,7 +192,7 @@ def _clause(turn: Turn, piece: Piece, subject: _Subject, group: _Group) -> Claus
     elif group.tense in {"past", "perfect", "was_progressive", "used_to"}:
         hint = "past"
     found = find_times(turn.blanked[piece.start : piece.end], turn.said_at, tense=hint)
-    times = tuple(FoundTime(time.span, time.start + piece.start, time.end + piece.start) for time in found)
+    times = _own_times(turn, piece, group.end, found)
     rest = _without(turn.blanked, group.end, piece.end, times)
     low = lower_same_length(rest)
     stopped = group.stopped or (group.negated and _STOPPED.search(low) is not None)
@@ -219,13 +220,26 @@ def _clause(turn: Turn, piece: Piece, subject: _Subject, group: _Group) -> Claus
     )
 
 
+_DANGLING: Final = re.compile(
+    r"\s(?:about|around|from|on|in|at|for|by|since|during|just|back|over|of|and|only)\s{0,3}\Z"
+)
+_RELATIVE: Final = re.compile(r"\b(?:that|who|which|where|when|after|before|because|for when)\b")
+
+
+def _own_times(turn: Turn, piece: Piece, verb_end: int, found: list[FoundTime]) -> tuple[FoundTime, ...]:
+    """Return the times of the clause itself: one inside a relative clause ("a book that came out in 2019") is not its own."""
+    relative = _RELATIVE.search(turn.low, verb_end, piece.end)
+    shifted = [FoundTime(time.span, time.start + piece.start, time.end + piece.start) for time in found]
+    return tuple(time for time in shifted if relative is None or time.start <= relative.start())
+
+
 def _without(text: str, start: int, end: int, times: tuple[FoundTime, ...]) -> str:
     """Return a stretch of the text on one line, time expressions taken out."""
     kept: list[str] = []
     position = start
     for time in times:
         if time.start >= position:
-            kept.append(text[position : time.start])
+            kept.append(_DANGLING.sub("", text[position : time.start]))
         position = max(position, time.end)
     kept.append(text[position:end])
     return re.sub(r"\s{1,9}(?=[,.!])", "", " ".join(" ".join(kept).split())).strip(" \t,;:.!-\u2013\u2014")
@@ -278,6 +292,9 @@ def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Cl
         return _Subject(before.subject, "third", index + 1)
     if piece.shares and before is not None and before.end <= word.start and not before.topic:
         return _Subject(before.subject, before.person, index, plural=before.plural, dropped=True)
+    named = _named(turn, words, index)
+    if named is not None:
+        return named
     while index < len(words) - 1 and words[index].low in _ADVERBS:
         index += 1
     if piece.first and is_past(words[index].low) and words[index].low not in _NOT_DROPPED:
@@ -286,6 +303,27 @@ def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Cl
 
 
 _NOT_DROPPED: Final = frozenset("had was were did been made used said felt thought let loved liked told left".split())
+
+
+_NAME: Final = re.compile(
+    r"[A-Z][a-z]{2,15}(?<!ing)(?<!ion)(?<!ness)(?<!ity)(?<!ment)(?<!body)(?<!thing)(?<!one)(?<!s)(?!\w)"
+)
+_OF_NAMED: Final = frozenset("moved lives loves likes hates studies speaks retired graduated works".split())
+_NOT_NAMED: Final = frozenset(
+    """mom dad mum grandma grandpa music nature life love family art food yoga work time summer winter spring autumn dance
+    everyone nobody anyone someone nothing everything who what that this she somebody team coffee tea water wine
+    mother father luck fate god technology science history sport football soccer""".split()
+)
+
+
+def _named(turn: Turn, words: list[Word], index: int) -> _Subject | None:
+    """Read "Noor loves liquorice": a name, and a verb that says something lasting about a person."""
+    if index + 1 >= len(words) or words[index + 1].low not in _OF_NAMED:
+        return None
+    name = _NAME.match(turn.blanked, words[index].start)
+    if name is None or words[index].low in _NOT_NAMED or words[index].low in STOP_WORDS:
+        return None
+    return _Subject(name.group(), "third", index + 1)
 
 
 def _possessed(turn: Turn, words: list[Word], index: int) -> _Subject | None:
@@ -418,7 +456,7 @@ class _Reader:
         verb = read_verb(following)
         if following == "got":
             return self._got(have) if word != "had" else None
-        if verb is not None and (verb.form in {"participle", "past"} or (verb.form == "base" and is_same(verb))):
+        if verb is not None and (verb.form in {"participle", "past"} or is_same(verb)):
             return self._done(tense, verb.lemma) if word != "had" else None
         self.index = have
         return self._done("past" if word == "had" else "present", "have")
@@ -439,7 +477,7 @@ class _Reader:
             return None
         verb = read_verb(self._low())
         negated_here = self.negated and not was_negated
-        if negated_here or (verb is not None and verb.form == "base"):
+        if negated_here or (verb is not None and verb.form in {"base", "past"} and verb.lemma == self._low()):
             if self._low() == "used" and self._low(1) == "to":
                 return None
             return self._base("past" if word == "did" else "present")

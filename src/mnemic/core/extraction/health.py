@@ -65,7 +65,9 @@ def being_unwell(clause: Clause) -> list[Candidate]:
 
 def _allergies(clause: Clause, said: str) -> list[Candidate]:
     value = value_of(said, 8)
-    if not value:
+    if not value or re.search(
+        r"(?i)\b(?:\w+days?|work|people|drama|mornings|fun|exercise|math|cooking|housework)\b", value
+    ):
         return []
     return [
         found

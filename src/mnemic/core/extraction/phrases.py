@@ -9,16 +9,27 @@ import re
 from typing import Final
 
 from mnemic.core.extraction.verbs import gerund, known
+from mnemic.core.temporal_words import lower_same_length
 
 _TAIL: Final = re.compile(
-    r"\s*(?:[;:()\[\]!?\u2026\n]|\.{2,}|\.(?=\s|\Z)|\s[-\u2013\u2014]{1,2}\s|\u2014|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
+    r"\s*(?:[;()\[\]!?\u2026\n]|\.{2,}|:(?=\s|\Z)|\.(?=\s|\Z)|\s[-\u2013\u2014]{1,2}\s|\u2014|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
     r"|especially|since|as|if|when|while|then|too|just|right|not|thanks|thank|though|with|after|before|is|was|he|she|they|you|that|this"
     r"|like|including|plus|although|however|haha|lol|always|really|my|our|it's|he's|she's|that's|there)\b))"
-    r"|,?\s(?:but|because|'cause|cause|cuz|so|which|although|though|when|while|whenever|unless|until|if|where|who|that|than"
+    r"|,?\s(?:but|because|'cause|cuz|so|which|although|though|when|while|whenever|unless|until|if|where|who|that|than"
     r"|since|and (?:i|we|it|it's|he|she|they|that|this|you|my|our|i'm|i've|we're|then|have|has|had|am|are|is|was|were|can|will|now"
     r"|just|always|so)|as (?:a|an|it|i|we|they|my|much|well|long|soon|the|if)|(?:so|very) much|a lot|a ton|too|as well|lol|haha|right now|now"
     r"|these days|at the moment|all the time|though|anyway|either|instead|already|yet|again|together|in general|myself|lately"
     r"|by the way|in (?:my|our) (?:life|free time|spare time)|(?:for|to) me|more than|even more|out of)\b"
+)
+LEADING_PREPOSITION: Final = re.compile(r"^(?:back )?(?:to|for|on|in|into|at|with|off to|out|up|up to|up for)\b ?")
+"""A preposition that a phrase after a verb of motion opens with."""
+_QUOTES: Final = re.compile('["\u201c\u201d\u00ab\u00bb*]')
+_LOOSE_END: Final = re.compile(
+    r"(?:,?\s(?:and|or|with|for|to|of|the|a|an|about|from|in|on|at|my|our|by|also|even|just|here|there))+\Z",
+    re.IGNORECASE,
+)
+_POINTERS: Final = frozenset(
+    "it them him her there this that these those one ones more others someone everyone".split()
 )
 _OUTSIDE: Final = frozenset(
     """it this that these those them him her they he she you your yours how what when where why which who there here one ones
@@ -44,11 +55,17 @@ _PERSON_WORD: Final = re.compile(r"\b(?:my|our|mine|ours|me|us|myself|ourselves|
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|we|we're|we've|we'll|im|ive)\b", re.IGNORECASE)
 
 
-def cut_tail(rest: str, limit: int = 12) -> str:
-    """Return the phrase that a stretch of words opens with, up to `limit` words; empty when it is longer."""
-    low = rest.lower().replace("\u2019", "'")
-    match = _TAIL.search(low) if len(low) == len(rest) else None
-    phrase = (rest[: match.start()] if match else rest).strip(" \t,;:.!'\"-\u2013\u2014\u201c\u201d")
+def cut_tail(rest: str, limit: int = 12, *, keep_as: bool = False) -> str:
+    """Return the phrase that a stretch of words opens with, up to `limit` words; empty when it is longer.
+
+    `keep_as` keeps "as a baker" in it.
+    """
+    low = lower_same_length(rest)
+    match = _TAIL.search(low)
+    while match is not None and keep_as and match.group().startswith(" as a"):
+        match = _TAIL.search(low, match.end())
+    phrase = _QUOTES.sub("", rest[: match.start()] if match else rest)
+    phrase = _LOOSE_END.sub("", phrase.strip(" \t,;:.!'-\u2013\u2014")).strip(" ,")
     return phrase if len(phrase.split()) <= limit else ""
 
 
@@ -70,7 +87,7 @@ def strip_determiner(phrase: str) -> str:
 def points_outside(phrase: str) -> bool:
     """Tell whether a phrase means nothing without the sentences around it, or speaks of the listener."""
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", phrase.lower().replace("\u2019", "'"))
-    if not words or words[0].split("'")[0] in _OUTSIDE:
+    if not words or words[0].split("'")[0] in _OUTSIDE or words[-1] in _POINTERS:
         return True
     return any(word in {"you", "your", "yours", "you're", "i", "i'm", "we", "it", "i've", "we're"} for word in words)
 
@@ -79,11 +96,28 @@ def items_of(phrase: str, longest: int = 3) -> list[str]:
     """Return the items of a list such as "hiking, swimming and jazz"; the whole phrase when it is not a plain list."""
     if _PAIRS.search(phrase):
         return [phrase]
-    parts = [strip_determiner(part.strip(" .")) for part in _LIST.split(phrase)]
-    plain = len(parts) > 1 and all(part and len(part.split()) <= longest for part in parts)
+    said = [part.strip(" .") for part in _LIST.split(phrase)]
+    parts = [strip_determiner(part) for part in said]
+    full = next((index for index, part in enumerate(parts) if _FINITE.search(part.lower())), len(parts))
+    plain_end = next((index for index, part in enumerate(said) if index and _THE.match(part) and not _THE.match(said[0])), full)
+    parts = parts[: min(full, plain_end)]
+    if full == 0:
+        return []
+    first = parts[0].split()
+    if (
+        len(first) > 1
+        and first[0].endswith("ing")
+        and any(not part.split()[0].endswith("ing") for part in parts[1:] if part)
+    ):
+        return [phrase] if full == len(_LIST.split(phrase)) else []
+    plain = (len(parts) > 1 or full == 1) and all(part and len(part.split()) <= longest for part in parts)
     if not plain or len(parts) > 8 or any(points_outside(part) for part in parts):
         return [phrase]
     return parts
+
+
+_THE: Final = re.compile(r"the\b", re.IGNORECASE)
+_FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|it's|he's|she's|they're|makes?|helps?)\b")
 
 
 def to_gerund(phrase: str) -> str:

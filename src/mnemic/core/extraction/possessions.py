@@ -18,7 +18,7 @@ _PET: Final = re.compile(
 )
 _VEHICLE: Final = re.compile(
     r"\b(?:car|truck|van|suv|motorcycle|motorbike|bike|bicycle|scooter|e-bike|boat|camper(?:van)?|rv|sedan|jeep|prius|tesla|honda|toyota|ford|vespa|kayak|canoe"
-    r"|sailboat|minivan|mustang|subaru|bmw|audi|volvo|moped|trailer|skoda|fiat|volkswagen)\b"
+    r"|\w{3,10}boat|minivan|mustang|subaru|bmw|audi|volvo|moped|trailer|skoda|fiat|volkswagen)\b"
 )
 _HOME: Final = re.compile(
     r"\b(?:house|apartment|flat|condo|cottage|cabin|farm|home|land|townhouse|duplex|villa|houseboat)\b"
@@ -87,11 +87,34 @@ def having(clause: Clause) -> list[Candidate]:
         return []
     determiner, what, names = found
     attribute = _kind_of(what)
+    if (
+        attribute is None
+        and clause.verb == "own"
+        and determiner in {"a", "an"}
+        and not _NOT_THINGS.search(what.lower())
+    ):
+        attribute = "possession.item"
     if attribute is None or (clause.verb == "have" and clause.tense == "perfect") or points_outside(what):
         return []
     if _VERB_AFTER.search(what.lower()) or determiner.split()[0] in {"my", "our", "this"}:
         return []
     return _owned(clause, attribute, determiner, what, names)
+
+
+def being_owned(clause: Clause) -> list[Candidate]:
+    """Read "My car is a blue Fiat Panda" and "My dog is a beagle"."""
+    match = re.fullmatch(
+        r"(?:\w+ )?(?P<noun>car|bike|truck|van|boat|motorcycle|dog|cat|horse|rabbit|puppy|kitten)", clause.topic
+    )
+    if match is None or clause.negated or clause.tense != "present" or not re.match(r"an? ", clause.low_rest):
+        return []
+    what = re.split(r"\s(?:with|from|for|in|and)\s", cut_tail(clause.rest, 8))[0]
+    attribute = _kind_of(match["noun"])
+    if attribute is None or re.search(
+        r"\b(?:bit|lot|mess|good|great|total|real|huge|big|part|handful|blast|joy)\b", what
+    ):
+        return []
+    return state(clause, attribute, strip_determiner(what), "have", what)
 
 
 _VERB_AFTER: Final = re.compile(r"\b(?:to|that|coming|party|show|appointment|problem|race|trip|food|lover|person)\b")
@@ -107,6 +130,9 @@ def _having_none(clause: Clause) -> list[Candidate]:
 
 def _owned(clause: Clause, attribute: str, determiner: str, what: str, names: str) -> list[Candidate]:
     count = re.sub(r"\b(?:my|our|own|some|this|an?|one|another|a pair of)\b ?", "", determiner).strip()
+    if not names and re.search(r"^[\w -]{2,20} and an? [\w -]{2,20}$", what):
+        both = what.replace(" and an ", " and a ").split(" and a ")
+        return [found for one in both for found in state(clause, _kind_of(one) or attribute, one, "have", f"a {one}")]
     listed = re.split(r", (?:and )?| and |,? & ", names) if names else []
     if len(listed) > 1:
         single = _singular(_value(what, ""))
@@ -150,6 +176,8 @@ def gaining(clause: Clause) -> list[Candidate]:
         return []
     determiner, what, names = found
     attribute = _kind_of(what)
+    if attribute is None and clause.verb in {"adopt", "rescue"} and names:
+        attribute = "possession.pet"
     if attribute is None and clause.verb in {"buy", "purchase"} and not _NOT_THINGS.search(what.lower()):
         attribute = "possession.item"
     if attribute is None or not what or points_outside(what) or determiner.split()[0] == "this":
@@ -187,6 +215,7 @@ def losing(clause: Clause) -> list[Candidate]:
 RULES: Rules = {
     "have": (having,),
     "own": (having,),
+    "be": (being_owned,),
     **dict.fromkeys(_GAINED, (gaining,)),
     "sell": (losing,),
     "give": (losing,),

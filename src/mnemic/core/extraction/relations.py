@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.kin import Kin, kind_of
+from mnemic.core.extraction.kin import Kin, find_kin, kind_of
 from mnemic.core.extraction.phrases import cut_tail
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.core.extraction.tastes import Rules
-from mnemic.model.memory import Candidate
+from mnemic.model.memory import Candidate, MemoryKind
 
 _COUNTED: Final = re.compile(
     r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|no|any)(?: (?:other|little|older|younger|big|small|lovely|beautiful|wonderful|amazing"
@@ -95,6 +96,8 @@ def status(clause: Clause) -> list[Candidate]:
     if match is None or (clause.verb == "be" and clause.tense == "past"):
         return []
     words = re.sub(r"^(?:now|happily|newly|officially|recently|still|currently|finally|an?) ", "", match["status"])
+    if re.match(r".{0,24}(?:married|engaged) to (?:my|the|an?|our|this|it)\b", clause.low_rest):
+        return []
     if words == "engaged" and re.match(r".{0,12}engaged (?:in|with|by)\b", clause.low_rest):
         return []
     if (
@@ -110,8 +113,7 @@ def status(clause: Clause) -> list[Candidate]:
         "a "
         if "parent" in words
         or words.endswith(("mom", "dad", "mum", "mother", "father"))
-        or (words.startswith("widow")
-        and words != "widowed")
+        or (words.startswith("widow") and words != "widowed")
         else ""
     )
     if clause.verb == "get":
@@ -185,8 +187,76 @@ def kin_of_mine(clause: Clause) -> list[Candidate]:
     return state(clause, f"relation.{kind}", match["name"], "have", f"a {match['noun']} named {match['name']}")
 
 
+def having_baby(clause: Clause) -> list[Candidate]:
+    """Read "We had a baby girl on 2 February", "I gave birth to a boy"."""
+    match = re.match(
+        r"(?:birth to )?(?:an?|our|my) (?:first |second |third |beautiful |healthy )?(?P<who>(?:baby(?: girl| boy)?|son|daughter|little (?:girl|boy)|boy|girl))(?:$|[ ,.!])",
+        clause.low_rest,
+    )
+    if match is None or clause.tense != "past" or clause.negated or clause.topic:
+        return []
+    if (
+        clause.verb == "have"
+        and not match["who"].startswith(("baby", "son", "daughter", "little"))
+        or (clause.verb == "give") != clause.low_rest.startswith("birth")
+    ):
+        return []
+    if re.match(r"\w* ?(?:shower|shark|steps|face|doll)", clause.low_rest[match.end("who") :]):
+        return []
+    names = re.search(r"(?:named|called) (?P<name>[A-Z][\w-]{1,20})", clause.rest)
+    who = f"{match['who']} named {names['name']}" if names else match["who"]
+    found = change(clause, "relation.child", names["name"] if names else match["who"], f"had a {who}", confidence=0.85)
+    return [replace(candidate, kind=MemoryKind.EVENT) for candidate in found]
+
+
+_NAMING: Final = re.compile(
+    r"(?:her|his|its|their|the \w+'s) names? (?:is|are) (?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)(?:$|[ ,.!])",
+    re.IGNORECASE,
+)
+
+
+def naming(clause: Clause, latest: list[Candidate]) -> list[Candidate]:
+    """Read "Her name is Liv" after a statement about a child, a pet or a relative without a name."""
+    match = _NAMING.match(clause.rest)
+    target = next(
+        (one for one in latest if one.polarity > 0 and one.attribute.startswith(("relation.", "possession.pet"))), None
+    )
+    if match is None or target is None or "named" in target.value or not match["name"][0].isupper():
+        return []
+    if target.attribute in {"relation.status", "relation.partner", "relation.children"}:
+        return []
+    noun = re.sub(r"^(?:new|a|an|one) ", "", target.value)
+    value = f"{noun} named {match['name']}" if target.attribute == "possession.pet" else match["name"]
+    return state(clause, target.attribute, value, "have", f"a {noun} named {match['name']}", confidence=0.85)
+
+
+_CALLED: Final = re.compile(
+    r"(?:my|our) (?P<adj>(?:best |older |younger |little |big |new |youngest |oldest )?)(?P<noun>[a-z-]{3,14})(?:'s name is| is called| is named) (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])",
+    re.IGNORECASE,
+)
+
+
+def kin_called(clause: Clause) -> list[Candidate]:
+    """Read "My best friend is called Anselm" and "My dog's name is Rex"; the clause's rest is all of its words."""
+    match = _CALLED.match(clause.rest)
+    if match is None or not match["name"][0].isupper():
+        return []
+    noun = match["noun"].lower()
+    kin = find_kin(f"my {noun}", f"my {noun}", 0)
+    if kin is None:
+        return []
+    if kin.pet:
+        return state(
+            clause, "possession.pet", f"{noun} named {match['name']}", "have", f"a {noun} named {match['name']}"
+        )
+    return state(
+        clause, f"relation.{kin.kind}", match["name"], "have", f"a {match['adj'].lower()}{noun} named {match['name']}"
+    )
+
+
 RULES: Rules = {
-    "have": (having_kin,),
+    "have": (having_kin, having_baby),
+    "give": (having_baby,),
     "be": (status,),
     "get": (status,),
     "date": (pairing,),

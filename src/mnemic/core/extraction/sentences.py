@@ -24,13 +24,15 @@ _SPOKEN: Final = re.compile(r"\b(?:i|i'm|me|my|we|you|your|are|is|was|will)\b|[,
 _REFUSED: Final = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:rules?|instructions?|prompts?|guidelines|polic(?:y|ies))\b"
     r"|\bsystem prompt\b"
+    r"|\b(?:write|compose|draft|generate|continue)\b[^.!?\n]{0,40}\b(?:story|poem|song|letter|email|essay|script|bio|speech|tweet|post|dialogue|scene)\b"
+    r"|\b(?:translate|rephrase|paraphrase|proofread|rewrite)\b|\bfix the grammar\b|\bcorrect this\b"
 )
 _JOKE: Final = re.compile(
     r"\bjust kidding\b|\bj/?k\b|\bkidding!|/s\b|\bsarcasm\b|\byeah,? right\b|\bas if!|\bnot!(?=\s|\Z)|\bin my dreams\b"
     r"|\bapril fools|\bsaid no one"
 )
 _UNREAL: Final = re.compile(
-    r"\b(?:if|unless|whether|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|let's say|say i"
+    r"\b(?:if|unless|whether|according to|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|let's say|say i"
     r"|what if|as though|in case|role-?play|dreamed|dreamt|dreaming|otherwise|provided that|assuming|even if)\b"
 )
 _BOUNDARY: Final = re.compile(
@@ -47,7 +49,8 @@ _SHARED_SUBJECT: Final = re.compile(
     r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now|never) )?(?=(?P<verb>[a-z]{3,14})\b)"
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like|texted|guess|heard)"
+    r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like|texted|guess|heard"
+    r"|reads?|begins|starts|titled|quote|goes like this|lyrics?|story|poem|prompt)"
     r"(?: (?:me|us|him|her|them))?[\s,:-]{0,4}\Z"
 )
 

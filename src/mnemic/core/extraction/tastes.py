@@ -15,13 +15,13 @@ from mnemic.model.memory import Candidate, MemoryKind
 _DISLIKES: Final = frozenset("hate dislike detest despise loathe".split())
 _SPECIFIC: Final = re.compile(
     r"the (?!beach|ocean|sea\b|outdoors|mountains?\b|city\b|rain|cold|snow|arts|theat|gym|piano|guitar|violin|cello|smell of|sound of"
-    r"|taste of|feeling of|feel of|countryside|forest|woods|desert|lake|sun\b|summer|winter|autumn|fall\b|spring|night|heat|dark"
+    r"|taste of|feeling of|feel of|countryside|forest|woods|desert|sun\b"
     r"|color |colour |idea of|thrill of|challenge of|process of|art of)[a-z]"
 )
 _VAGUE: Final = re.compile(
     r"(?:idea|way|fact|sound of that|part|look|vibe|seeing|hearing|having|being|getting|knowing|making|doing|thinking|feeling|color|colour"
     r"|little things|stuff|things?|place|that|trying|when|about|show|work|view|pic|photo|picture|question|thought|concept|energy"
-    r"|enthusiasm|support|attitude|spirit|dedication|design|name|too|much|like)(?:$|\W)"
+    r"|helping\Z|playing for fun|enthusiasm|support|attitude|spirit|dedication|design|name|too|much|like)(?:$|\W)"
 )
 _INTO: Final = re.compile(
     r"(?:(?:really|very|so|super|totally|huge|big|quite|pretty|getting|still|more|totally|absolutely) ){0,3}"
@@ -197,11 +197,17 @@ _PLAYED: Final = re.compile(
 )
 
 
+_INSTRUMENT: Final = re.compile(
+    r"the (?!role|part|game|victim|fool|lottery|long|field|song|music|market|waiting|hero|blame|card|first|next|same|latest)[a-z]{3,14}"
+    r"(?=$|[,.!]|\s(?:in|and|for|at|with|every|since|too)\b)"
+)
+
+
 def playing(clause: Clause) -> list[Candidate]:
     """Read "I play the violin" and "I've been playing chess since 2010"."""
     if clause.tense not in {"present", "perfect", "used_to"}:
         return []
-    match = _PLAYED.match(clause.low_rest)
+    match = _PLAYED.match(clause.low_rest) or _INSTRUMENT.match(clause.low_rest)
     if match is None:
         return []
     value = strip_determiner(clause.rest[: match.end()])

@@ -83,7 +83,7 @@ def read_verb(word: str) -> Verb | None:
     if word in _PARTICIPLE and word not in _BASE:
         return Verb(_PARTICIPLE[word], "participle")
     if word in _BASE:
-        return Verb(word, "base")
+        return Verb(word, "past" if word in _TOLD else "base")
     if word in _NOT_VERBS or len(word) < 4:
         return Verb("be", "third") if word == "is" else None
     return _read_regular(word)
@@ -112,6 +112,10 @@ def _undo(stem: str) -> str:
     if stem.endswith("i"):
         return stem[:-1] + "y"
     return stem + "e" if stem.endswith(("at", "iz", "is", "ur", "uc", "as", "v", "c")) else stem
+
+
+_TOLD: Final = frozenset({"quit", "hurt", "split", "hit", "cut"})
+"""Forms that are past and base alike, of verbs that people use about themselves in the past."""
 
 
 def is_past(word: str) -> bool:

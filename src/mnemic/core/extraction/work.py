@@ -43,10 +43,11 @@ _ROLE: Final = re.compile(
 _AS: Final = re.compile(
     r"(?:\w+ ){0,2}?as (?:an?|the|their) (?P<role>[\w'/ -]{2,50}?)(?: (?:at|for|with) (?P<firm>.{2,50})| (?:in|on) (?P<place>.{2,40}))?$"
 )
-_FOR: Final = re.compile(
-    r"(?:(?:full|part)[- ]time |remotely |nights |now |there ){0,2}(?:at|for|with) (?P<firm>.{2,60})"
-)
+_FOR: Final = re.compile(r"(?:(?:full|part)[- ]time |remotely |nights |now |there ){0,2}(?:at|for) (?P<firm>.{2,60})")
 _FIELD: Final = re.compile(r"in (?P<field>.{2,40})")
+_TOO_PLAIN: Final = frozenset(
+    "team company house place school office store job firm organization organisation same company other company".split()
+)
 _NOT_FIRMS: Final = frozenset(
     "home work least last first night times weekends myself me us it him her them this that free while fun money some hours years months weeks long".split()
 )
@@ -77,7 +78,9 @@ def working(clause: Clause) -> list[Candidate]:
 
 
 def _no_tail(rest: str) -> str:
-    return re.split(r",|\sand\s|\sfor (?:a (?:while|bit)|now|years|months|\d)", cut_tail(rest, 14))[0].strip()
+    return re.split(r",|\sand\s|\sfor (?:a (?:while|bit)|now|years|months|\d)", cut_tail(rest, 14, keep_as=True))[
+        0
+    ].strip()
 
 
 def _job(clause: Clause, verb: str, prep: str, role: str, firm: str | None) -> list[Candidate]:
@@ -126,7 +129,13 @@ def _employer(clause: Clause, verb: str, said: str) -> list[Candidate]:
     firm = cut_tail(said, 7)
     firm = re.split(r"\s(?:as|and|with|since|but|full|part|on|from|to)\b|,", firm)[0].strip()
     plain = strip_determiner(firm)
-    if not plain or points_outside(plain) or plain.split()[0].lower() in _NOT_FIRMS or re.match(r"\d", plain):
+    if (
+        not plain
+        or points_outside(plain)
+        or plain.split()[0].lower() in _NOT_FIRMS
+        or plain.lower() in _TOO_PLAIN
+        or re.match(r"\d", plain)
+    ):
         return []
     definite = firm.lower().startswith(("a ", "an ", "the "))
     if not (is_name(plain) or definite or plain[0].isupper()) or len(plain.split()) > 6:
@@ -270,8 +279,19 @@ def running_firm(clause: Clause) -> list[Candidate]:
     return state(clause, "work.job", f"runs {firm}", clause.verb, clause.rest[: match.end()], confidence=0.8)
 
 
+def teaching(clause: Clause) -> list[Candidate]:
+    """Read "My wife Edda teaches chemistry"."""
+    if clause.tense not in {"present", "used_to"} or clause.topic:
+        return []
+    what = re.split(r"\s(?:at|in|to)\s", cut_tail(clause.rest, 9))[0]
+    if not what or points_outside(what) or len(what.split()) > 4 or "class" in what:
+        return []
+    return state(clause, "work.job", f"teaches {what}", "teach", what)
+
+
 RULES: Rules = {
     "work": (working,),
+    "teach": (teaching,),
     "be": (being_employed, let_go),
     **dict.fromkeys(_BEGAN, (new_job,)),
     "quit": (leaving,),

@@ -1,0 +1,87 @@
+"""What somebody did: past statements with a time, or with a verb that tells of something worth remembering.
+
+Thoughts, feelings, talk and small steps ("decided", "got", "found out") are no events.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mnemic.core.extraction.grammar import Clause
+from mnemic.core.extraction.phrases import LEADING_PREPOSITION, cut_tail, in_third_person, points_outside
+from mnemic.core.extraction.statements import make, time_label
+from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.moment import Grain
+
+_NOT_EVENTS: Final = frozenset(
+    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate prefer say
+    tell agree remember forget hear appreciate miss care look try find keep let see thank bet suppose expect imagine
+    notice realize realise get live work use do mention ask talk decide help show happen bring put come become take give
+    make end suggest admit call learn send manage discover stay struggle consider deal continue experience inspire
+    assume figure add reach face change turn set adore worry plan wait choose""".split()
+)
+_WITH_TIME: Final = frozenset("take make see give do have bring reach learn help hear".split())
+_NOTABLE: Final = frozenset(
+    """visit win perform attend graduate travel finish complete publish join adopt celebrate host organize organise volunteer
+    launch camp hike explore marry welcome release record buy donate compete participate run climb fly paint bake build
+    meet sign renovate receive raise score teach plant interview enroll enrol apply march tour""".split()
+)
+_SMALL: Final = re.compile(
+    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of (?:my|our) way|with it|crazy|viral|wrong|by|down|with|into|the same"
+    r"|off on|off to|off|from)\b|\Z"
+)
+_GO: Final = re.compile(r"(?:back )?(?:to|on|out|for|[a-z]{2,12}ing)\b")
+_VAGUE: Final = re.compile(
+    r"(?:^|\s)(?:(?:(?:some|new|lots of|so many|many|other|awesome|amazing|great|cool|nice|interesting|these|few|a|the) ){0,4}people|a few more|a ton|a lot"
+    r"|a bunch|stuff|things|(?:an|some) events?|a(?: \w+)? movie|some (?:more )?(?:info|advice|options|progress)|a step|a break|a deep breath|(?:\w+ )?fun"
+    r"|a (?:great|good|amazing|wonderful) time|sense|progress|mistakes?|sure|care|notes?|part)\Z",
+    re.IGNORECASE,
+)
+
+
+def event(clause: Clause) -> list[Candidate]:
+    """Read "I went camping last weekend" and "We won the regional chess final"."""
+    if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic or clause.stopped:
+        return []
+    timed = _is_timed(clause)
+    if not _tells(clause, timed=timed):
+        return []
+    rest = cut_tail(clause.rest, 16)
+    verb = re.split(r"[\s.,!]", clause.turn.blanked[clause.verb_start : clause.verb_start + 24].lower(), maxsplit=1)[0]
+    told = in_third_person(rest, clause.turn.listener)
+    plain = LEADING_PREPOSITION.sub("", rest)
+    if told is None or not plain or points_outside(plain) or _VAGUE.search(rest) or verb.endswith("ing"):
+        return []
+    if len(rest.split()) < 2 and not (timed or rest[0].isupper()):
+        return []
+    span = clause.time.span if clause.time else None
+    start = span.start if timed and span and span.start else clause.turn.said_at
+    words = f"has {verb}" if clause.tense == "perfect" else verb
+    return [
+        make(
+            clause, "event.happened", f"{verb} {told}", f"{words} {told}{time_label(span)}.", polarity=1,
+            kind=MemoryKind.EVENT, valid_from=start, valid_to=None, confidence=0.85 if timed else 0.7,
+        )
+    ]  # fmt: skip
+
+
+def _is_timed(clause: Clause) -> bool:
+    span = clause.time.span if clause.time else None
+    return (
+        span is not None
+        and span.grain is not Grain.OPEN
+        and span.start is not None
+        and span.start <= clause.turn.said_at
+    )
+
+
+def _tells(clause: Clause, *, timed: bool) -> bool:
+    verb, rest = clause.verb, clause.low_rest
+    if _SMALL.match(rest) or (verb in _NOT_EVENTS and not (verb in _WITH_TIME and timed)):
+        return False
+    if clause.tense == "perfect":
+        return verb in _NOTABLE and (timed or bool(clause.adverbs & {"just", "finally", "recently", "already"}))
+    if verb == "go":
+        return _GO.match(rest) is not None
+    return timed or verb in _NOTABLE

@@ -1,0 +1,59 @@
+"""What somebody does again and again. A habit needs words that say how often; feelings and thoughts are none."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from mnemic.core.extraction.grammar import Clause
+from mnemic.core.extraction.phrases import cut_tail, in_third_person, points_outside
+from mnemic.core.extraction.statements import state
+from mnemic.core.extraction.verbs import gerund, known, third
+from mnemic.model.memory import Candidate
+
+_DAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_OFTEN: Final = re.compile(
+    r"\b(?:every (?:single |other )?(?:day|morning|evening|night|week|weekend|month|year|summer|winter|spring|autumn|fall"
+    rf"|{_DAY}|few (?:days|weeks|months))|each (?:day|morning|week|month|year|night)|daily|weekly|monthly"
+    r"|(?:once|twice|(?:\d|two|three|four|five|six) times|a (?:few|couple(?: of)?) times) (?:a|per|each) (?:day|week|month|year)"
+    rf"|on (?:(?:{_DAY}s|weekends|weekdays)(?:,? and )?){{1,3}}|{_DAY} (?:mornings|afternoons|evenings|nights)"
+    r"|in the mornings?|in the evenings?|before (?:work|bed|breakfast)|after work)\b"
+)
+_STATIVE: Final = frozenset(
+    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate prefer say
+    tell agree remember forget hear appreciate miss care look try find keep let see live work thank bet suppose expect
+    imagine notice realize realise learn get can will should would could""".split()
+)
+_NEEDS_MORE: Final = frozenset("go do meet play make take".split())
+
+
+def habit(clause: Clause) -> list[Candidate]:
+    """Read "I run every morning", "I go to the gym on Tuesdays", "I usually bike to work"."""
+    if clause.tense not in {"present", "used_to"} or clause.topic or clause.negated or clause.verb in _STATIVE:
+        return []
+    usually = bool(clause.adverbs & {"usually", "normally", "typically", "regularly"})
+    phrase = _phrase(clause, usually=usually)
+    first, _, rest = phrase.partition(" ")
+    plain = _OFTEN.sub("", rest.lower()).strip(" ,")
+    told = in_third_person(rest, clause.turn.listener)
+    if (
+        not first.isalpha()
+        or told is None
+        or (plain and points_outside(plain))
+        or (not plain and clause.verb in _NEEDS_MORE)
+    ):
+        return []
+    told = re.sub(r"^and (\w+)", lambda match: f"and {third(match[1])}" if known(match[1]) else match[0], told)
+    value = f"{gerund(clause.verb)} {told}".strip()
+    shown = f"{told} usually" if usually and not _OFTEN.search(told) else told
+    return state(clause, "habit.regular", value, clause.verb, shown, confidence=0.85)
+
+
+def _phrase(clause: Clause, *, usually: bool) -> str:
+    """Return the verb and its words when something says how often; else nothing."""
+    words = clause.turn.blanked[clause.verb_start : clause.end]
+    phrase = cut_tail(words.split(", ")[0], 14)
+    if usually or _OFTEN.search(phrase.lower()):
+        return phrase
+    before = _OFTEN.search(clause.turn.low[clause.start : clause.verb_start])
+    return f"{phrase} {before.group()}" if before else ""

@@ -11,10 +11,17 @@ from mnemic.config import Settings
 from mnemic.errors import InputError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
+from mnemic.core.heat import HeatWeights
 from mnemic.ports.store import Store
+from mnemic.runtime.worker import Worker
+from mnemic.services.embedding import Embedding
+from mnemic.services.learning import Learning
+from mnemic.services.organize import Organize
+from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
 from mnemic.services.remember import Remember
 from mnemic.services.scoping import Scoping
+from mnemic.services.tiering import Tiering
 
 _MEGABYTE: Final = 1_000_000
 
@@ -42,9 +49,11 @@ class Parts:
     scoping: Scoping
     remember: Remember
     recall: Recall
+    worker: Worker
 
     def close(self) -> None:
         """Close what was opened, last first."""
+        self.worker.close()
         self.store.close()
 
 
@@ -72,13 +81,34 @@ def build(settings: Settings, *, embedder: Embedder | None = None, clock: Clock 
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
     )
     scoping = Scoping(clock)
-    gap = timedelta(hours=settings.page_gap_hours)
+    recall = Recall(store, embedder, clock, scoping, zone=settings.zone)
+    organize = _organize(settings, store, embedder, clock, recall)
     return Parts(
         settings=settings,
         clock=clock,
         embedder=embedder,
         store=store,
         scoping=scoping,
-        remember=Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap),
-        recall=Recall(store, embedder, clock, scoping, zone=settings.zone),
+        remember=Remember(
+            store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+        ),
+        recall=recall,
+        worker=Worker(store, clock, scoping, organize.handlers, enabled=settings.worker),
+    )
+
+
+def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall) -> Organize:
+    return Organize(
+        Learning(store, embedder, clock),
+        Tiering(store, capacity=settings.stm_pages, quiet=settings.stm_quiet, threshold=settings.segment_threshold),
+        Promoting(
+            store,
+            embedder,
+            clock,
+            threshold=settings.heat_threshold,
+            capacity=settings.mtm_segments,
+            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
+        ),
+        Embedding(store, embedder),
+        recall,
     )

@@ -137,6 +137,14 @@ class Pages(Protocol):
         """Mark pages as promoted to long-term memory: each is promoted once."""
         ...
 
+    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
+        """Return, by segment id, the pages that were not promoted yet."""
+        ...
+
+    def at(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[Page]:
+        """Return the pages at these positions of a session, in order."""
+        ...
+
     def last_assigned(self, cube_key: int) -> tuple[Page, str] | None:
         """Return the newest page in a segment, and its chain."""
         ...
@@ -159,10 +167,6 @@ class Segments(Protocol):
 
     def archive(self, cube_key: int, ids: Sequence[str]) -> None:
         """Take segments out of the tier; they stay searchable on request."""
-        ...
-
-    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
-        """Return, by segment id, the pages that were not promoted yet."""
         ...
 
 
@@ -223,8 +227,17 @@ class Index(Protocol):
         """Return, for each stem, the entries that hold it: (entry key, count)."""
         ...
 
-    def frequencies(self, cube_key: int, stems: Sequence[str]) -> Mapping[str, int]:
-        """Return in how many entries of the cube each stem stands."""
+    def frequencies(self, cube_key: int, stems: Sequence[str]) -> tuple[Mapping[str, int], int]:
+        """Return in how many entries of the cube each stem stands, and how many entries there are."""
+        ...
+
+    def vectors(self, cube_key: int, owners: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the mean vector of each owner's entries, of those that have one."""
+        ...
+
+    @property
+    def no_vector(self) -> Vector:
+        """A vector of zeros, of this store's width."""
         ...
 
     def sync(self, cube_key: int, revision: int, owner: str, entries: Sequence[Entry]) -> None:
@@ -259,8 +272,8 @@ class Jobs(Protocol):
         """Prolong a lease and store the job's progress; False when another worker holds the job now."""
         ...
 
-    def finish(self, job: Job) -> None:
-        """Store the job's new state."""
+    def finish(self, job: Job, worker: str) -> None:
+        """Store the new state of a job that this worker holds; what another has taken over is left to it."""
         ...
 
     def get(self, cube_key: int, job_id: str) -> Job | None:

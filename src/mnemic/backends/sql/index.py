@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
@@ -200,9 +200,30 @@ class SqlIndex:
         """Return, for each stem, the entries that hold it: (entry key, count)."""
         return [fulltext.postings(self._connection, cube_key, stem) for stem in stems]
 
-    def frequencies(self, cube_key: int, stems: Sequence[str]) -> Mapping[str, int]:
-        """Return in how many entries of the cube each stem stands."""
-        return {stem: fulltext.frequency(self._connection, cube_key, stem) for stem in stems}
+    def frequencies(self, cube_key: int, stems: Sequence[str]) -> tuple[Mapping[str, int], int]:
+        """Return in how many entries of the cube each stem stands, and how many entries there are."""
+        held = {stem: fulltext.frequency(self._connection, cube_key, stem) for stem in stems}
+        total = self._connection.scalar(select(func.count()).where(s.entry.c.cube_key == cube_key))
+        return held, total or 0
+
+    def vectors(self, cube_key: int, owners: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the mean vector of each owner's entries, of those that have one."""
+        query = (
+            select(s.entry.c.owner, s.vector.c.data)
+            .join(s.vector, s.vector.c.entry_key == s.entry.c.key)
+            .where(s.entry.c.cube_key == cube_key, s.vector.c.model == self._cache.model)
+            .where(s.entry.c.owner.in_(list(owners)))
+            .order_by(s.entry.c.key)
+        )
+        found: dict[str, list[Vector]] = {}
+        for owner, data in self._connection.execute(query):
+            found.setdefault(owner, []).append(np.frombuffer(data, dtype="<f2").astype(np.float32))
+        return {owner: np.mean(np.stack(parts), axis=0) for owner, parts in found.items()}
+
+    @property
+    def no_vector(self) -> Vector:
+        """A vector of zeros, of this store's width."""
+        return np.zeros(self._cache.width, dtype=np.float32)
 
 
 def vector_values(key: int, model: str, vector: Vector) -> dict[str, object]:

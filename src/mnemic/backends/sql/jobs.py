@@ -69,9 +69,10 @@ class SqlJobs:
         values = {"lease_until": to_micros(lease_until), "done": job.done}
         return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
 
-    def finish(self, job: Job) -> None:
-        """Store the job's new state."""
-        self._connection.execute(update(s.job).where(s.job.c.id == job.id).values(_values(job)))
+    def finish(self, job: Job, worker: str) -> None:
+        """Store the new state of a job that this worker holds; what another has taken over is left to it."""
+        held = (s.job.c.id == job.id, s.job.c.worker == worker, s.job.c.state == JobState.RUNNING.value)
+        self._connection.execute(update(s.job).where(*held).values(_values(job)))
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job of this cube."""

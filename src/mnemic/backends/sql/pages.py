@@ -64,6 +64,25 @@ class SqlPages:
         marked = update(s.page).where(s.page.c.id.in_(list(page_ids))).values(analysed=True)
         self._connection.execute(marked)
 
+    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
+        """Return, by segment id, the pages that were not promoted yet."""
+        query = (
+            select(s.page.c.segment_id, s.page.c.id)
+            .where(s.page.c.cube_key == cube_key, s.page.c.segment_id.is_not(None), s.page.c.analysed.is_(False))
+            .order_by(s.page.c.started_at, s.page.c.id)
+        )
+        found: dict[str, list[str]] = {}
+        for segment_id, page_id in self._connection.execute(query):
+            found.setdefault(segment_id, []).append(page_id)
+        return found
+
+    def at(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[Page]:
+        """Return the pages at these positions of a session, in order."""
+        query = _PAGES.where(
+            s.page.c.cube_key == cube_key, s.page.c.session_id == session_id, s.page.c.position.in_(list(positions))
+        )
+        return [rows.page(row) for row in self._connection.execute(query.order_by(s.page.c.position))]
+
     def last_assigned(self, cube_key: int) -> tuple[Page, str] | None:
         """Return the newest page in a segment, and its chain."""
         query = _PAGES.where(s.page.c.cube_key == cube_key, s.page.c.segment_id.is_not(None))
@@ -121,15 +140,3 @@ class SqlSegments:
         """Take segments out of the tier; they stay searchable on request."""
         mine = s.segment.c.cube_key == cube_key
         self._connection.execute(update(s.segment).where(mine, s.segment.c.id.in_(list(ids))).values(archived=True))
-
-    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
-        """Return, by segment id, the pages that were not promoted yet."""
-        query = (
-            select(s.page.c.segment_id, s.page.c.id)
-            .where(s.page.c.cube_key == cube_key, s.page.c.segment_id.is_not(None), s.page.c.analysed.is_(False))
-            .order_by(s.page.c.started_at, s.page.c.id)
-        )
-        found: dict[str, list[str]] = {}
-        for segment_id, page_id in self._connection.execute(query):
-            found.setdefault(segment_id, []).append(page_id)
-        return found

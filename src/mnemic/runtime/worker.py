@@ -1,0 +1,178 @@
+"""The worker: claims jobs under a lease, runs them, retries what failed, and tells who waits.
+
+One thread for each open memory. A job that fails is tried again with growing pauses and ends `dead`, with its
+traceback, after the last try; a job of a process that died is taken over when its lease runs out.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from mnemic.errors import JobError, StoreError, WaitTimeoutError
+from mnemic.ids import new_id
+from mnemic.model.job import Job, JobState
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store
+from mnemic.services.scoping import Scoping
+
+_log = logging.getLogger(__name__)
+
+Tick = Callable[[int], None]
+Handler = Callable[[int, Tick], None]
+
+LEASE: Final = timedelta(seconds=60)
+"""A job is taken over by others when its worker was silent for so long."""
+
+ATTEMPTS: Final = 5
+"""Tries before a job is dead."""
+
+_POLL = 2.0  # seconds between looks for jobs that another process has queued
+_OPEN: Final = (JobState.QUEUED, JobState.RUNNING, JobState.FAILED)
+
+
+class Stopping(Exception):  # noqa: N818 - a signal, not a fault
+    """The memory is being closed: the job goes back into the queue."""
+
+
+class Worker:
+    """Runs the jobs of a store on one thread, which starts with the first `wake`."""
+
+    def __init__(
+        self, store: Store, clock: Clock, scoping: Scoping, handlers: Mapping[str, Handler], *, enabled: bool = True
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._scoping = scoping
+        self._handlers = handlers
+        self._enabled = enabled
+        self._name = f"{os.getpid()}-{new_id()}"
+        self._changed = threading.Condition()
+        self._pending = False
+        self._stopping = False
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Say that there may be work."""
+        if not self._enabled or self._stopping:
+            return
+        with self._changed:
+            self._pending = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._loop, name="mnemic-worker", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Stop after the current step; the job that it belongs to goes back into the queue."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def run_once(self) -> bool:
+        """Run the next due job on this thread; tell whether there was one."""
+        with self._store.write() as tx:
+            now = self._clock.now()
+            job = tx.jobs.claim(self._name, now, now + LEASE)
+        if job is None:
+            return False
+        ended = self._run(job)
+        with self._store.write() as tx:
+            tx.jobs.finish(ended, self._name)
+        with self._changed:
+            self._changed.notify_all()
+        return True
+
+    def wait(
+        self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
+    ) -> Sequence[Job]:
+        """Wait until jobs (default: all open ones) are finished; without a thread of its own, run them here."""
+        wanted = [jobs] if isinstance(jobs, str) else jobs
+        deadline = time.monotonic() + timeout
+        while True:
+            found = self._look(cube, wanted, user)
+            if wanted is None:
+                wanted = [job.id for job in found]
+            waiting = [job for job in found if job.state in _OPEN]
+            dead = next((job for job in found if job.state is JobState.DEAD), None)
+            if dead is not None:
+                raise JobError(f"job {dead.id} ({dead.kind}) is dead after {dead.attempts} tries: {dead.error}",
+                               job=dead.id)  # fmt: skip
+            if not waiting:
+                return found
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise WaitTimeoutError(
+                    f"{len(waiting)} jobs were not finished in {timeout:g} s; they go on, wait again", jobs=waiting
+                )
+            self._pause_or_help(left)
+
+    def _pause_or_help(self, left: float) -> None:
+        if self._enabled:
+            self.wake()
+            with self._changed:
+                self._changed.wait(min(left, 0.2))
+        elif not self.run_once():
+            with self._changed:
+                self._changed.wait(min(left, 0.05))
+
+    def _look(self, cube: str | None, wanted: Sequence[str] | None, user: str) -> list[Job]:
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, cube)
+            if wanted is None:
+                return [job for each in scope.cubes for job in tx.jobs.list(each.key, open_only=True)]
+            found = [tx.jobs.get(each.key, job_id) for each in scope.cubes for job_id in wanted]
+        return [job for job in found if job is not None]
+
+    def _loop(self) -> None:
+        while not self._stopping:
+            try:
+                busy = self.run_once()
+            except StoreError:
+                _log.exception("worker_store_failed")
+                busy = False
+            if busy:
+                continue
+            with self._changed:
+                if not self._pending and not self._stopping:
+                    self._changed.wait(_POLL)
+                self._pending = False
+
+    def _run(self, job: Job) -> Job:
+        """Run a claimed job; return it in its new state."""
+        done = 0
+
+        def tick(count: int) -> None:
+            nonlocal done
+            done += count
+            with self._store.write() as tx:
+                held = tx.jobs.extend(replace(job, done=done), self._name, self._clock.now() + LEASE)
+            if self._stopping or not held:
+                raise Stopping
+
+        try:
+            self._handlers[job.kind](job.cube_key, tick)
+        except Stopping:
+            return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=done)  # up for takeover
+        except Exception as error:  # boundary: worker loop
+            _log.exception("job_failed", extra={"job": job.id, "kind": job.kind, "attempt": job.attempts})
+            return self._failed(job, error, done)
+        return replace(job, state=JobState.DONE, lease_until=None, finished_at=self._clock.now(), done=done, error=None)
+
+    def _failed(self, job: Job, error: Exception, done: int) -> Job:
+        told = "".join(traceback.format_exception(error))[-4_000:]
+        now = self._clock.now()
+        if job.attempts >= ATTEMPTS:
+            return replace(job, state=JobState.DEAD, lease_until=None, finished_at=now, done=done, error=told)
+        later = now + timedelta(seconds=2.0**job.attempts)
+        return replace(job, state=JobState.FAILED, lease_until=None, not_before=later, done=done, error=told)

@@ -1,0 +1,125 @@
+"""From messages to long-term memory: statements are extracted by rules, reconciled with what is known, and indexed.
+
+A batch of messages is one transaction with the mark that they were read, so that a crash repeats a batch or does not,
+and never half of it. What extraction does not understand stays a message, which is searchable anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mnemic.core import reconcile
+from mnemic.core.extraction import extract
+from mnemic.ids import new_id
+from mnemic.model.index import Vector
+from mnemic.model.memory import Candidate, Memory, Source
+from mnemic.model.message import MessageRole, StoredMessage
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import embed_versions, put_memory, unindexed
+from mnemic.text import fold
+
+BATCH = 64
+"""Messages in one transaction."""
+
+_LONGEST = 8_000
+"""Characters of a message beyond which it is a document, not something that somebody says about themselves."""
+
+
+class Learning:
+    """Extracts memories from the messages of a cube that were not read yet."""
+
+    def __init__(self, store: Store, embedder: Embedder, clock: Clock) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+
+    def step(self, cube_key: int) -> int:
+        """Read one batch; return how many messages it had, 0 when all are read."""
+        with self._store.read() as tx:
+            messages = tx.messages.to_extract(cube_key, BATCH)
+            if not messages:
+                return 0
+            found = [(message, candidate) for message in messages for candidate in _candidates(tx, message)]
+        vectors = self._embed([candidate for _, candidate in found])
+        with self._store.write() as tx:
+            revision = tx.cubes.touch(cube_key)
+            unread = {message.id for message in tx.messages.to_extract(cube_key, BATCH)}
+            changed: dict[str, Memory] = {}
+            for message, candidate in found:
+                if message.id in unread:
+                    self._learn(tx, message, candidate, changed)
+            known = tx.index.versions(cube_key, list(changed))
+            fresh = {
+                version.id: vectors[version.text]
+                for version in unindexed(list(changed.values()), known)
+                if version.text in vectors
+            }
+            missing = [v for v in unindexed(list(changed.values()), known) if v.id not in fresh]
+            fresh.update(embed_versions(self._embedder, missing))
+            for memory in changed.values():
+                put_memory(tx, revision, memory, fresh)
+            tx.messages.set_extracted(cube_key, [message.id for message in messages])
+        return len(messages)
+
+    def _embed(self, candidates: Sequence[Candidate]) -> dict[str, Vector]:
+        texts = list(dict.fromkeys(candidate.text for candidate in candidates))
+        return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
+
+    def _learn(
+        self, tx: Transaction, message: StoredMessage, candidate: Candidate, changed: dict[str, Memory]
+    ) -> None:
+        now = self._clock.now()
+        known = self._known(tx, message.cube_key, candidate, changed)
+        plan = reconcile.plan(candidate, known)
+        target = None
+        if not isinstance(plan, reconcile.Add | reconcile.Contradicts):
+            target = next(memory for memory in known if memory.id == plan.memory_id)
+        source = Source(
+            message.id, candidate.quote, message.said_at, message.speaker, message.session, message.external_id
+        )
+        memory = reconcile.apply(
+            target, plan, source=source, ids=_ids(), recorded_at=now, cube_key=message.cube_key
+        )
+        if memory is target:
+            return
+        changed[memory.id] = memory
+        if isinstance(plan, reconcile.Contradicts):
+            tx.memories.put(memory)
+            tx.memories.relate(message.cube_key, "contradicts", memory.id, plan.memory_id, now)
+
+    @staticmethod
+    def _known(tx: Transaction, cube_key: int, candidate: Candidate, changed: dict[str, Memory]) -> list[Memory]:
+        """Return the memories about the same attribute of the same subject, those changed in this batch as they are now."""
+        subject = fold(candidate.subject)
+        stored = tx.memories.find(cube_key, subject, candidate.attribute)
+        fresh = [
+            memory
+            for memory in changed.values()
+            if memory.attribute == candidate.attribute and fold(memory.subject) == subject
+        ]
+        renewed = {memory.id for memory in fresh}
+        return [*(memory for memory in stored if memory.id not in renewed), *fresh]
+
+
+def _candidates(tx: Transaction, message: StoredMessage) -> list[Candidate]:
+    """Return what a message states; only what people say themselves is learned, not what an assistant or a tool says."""
+    if message.role is not MessageRole.USER or len(message.text) > _LONGEST:
+        return []
+    before = tx.messages.around(message.cube_key, message.session_id, [message.position - 1])
+    previous = before[0] if before else None
+    return extract(
+        message.text,
+        speaker=message.speaker,
+        said_at=message.said_at,
+        previous=previous.text if previous else None,
+        previous_speaker=previous.speaker if previous else None,
+        listener=previous.speaker if previous and previous.speaker != message.speaker else None,
+    )
+
+
+def _ids() -> Iterator[str]:
+    while True:
+        yield new_id()
+

@@ -1,0 +1,53 @@
+"""The background work on one cube: read new messages, move pages, promote and archive segments, embed what is missing.
+
+Every step is a transaction of its own and leaves its mark on the rows that it did, so that a run can stop anywhere,
+even in the middle of a power cut, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+
+from mnemic.services.embedding import Embedding
+from mnemic.services.learning import Learning
+from mnemic.services.promoting import Promoting
+from mnemic.services.recall import Recall
+from mnemic.services.remember import EMBED, ORGANIZE
+from mnemic.services.tiering import Tiering
+
+Tick = Callable[[int], None]
+"""Told how much was done since the last call; raises when the work is to stop."""
+
+
+class Organize:
+    """Runs the steps until none has anything left to do."""
+
+    def __init__(
+        self, learning: Learning, tiering: Tiering, promoting: Promoting, embedding: Embedding, recall: Recall
+    ) -> None:
+        self._learning = learning
+        self._tiering = tiering
+        self._promoting = promoting
+        self._embedding = embedding
+        self._recall = recall
+
+    @property
+    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
+        """The jobs that this can run: kind to function of (cube key, tick)."""
+        return {ORGANIZE: self.organize, EMBED: self.embed}
+
+    def organize(self, cube_key: int, tick: Tick) -> None:
+        """Refine everything that was added to a cube."""
+        self._promoting.count_visits(self._recall.take_visits())
+        for step in (self._learning.step, self._tiering.step, self._promoting.step):
+            while done := step(cube_key):
+                tick(done)
+        self._promoting.archive(cube_key)
+
+    def embed(self, cube_key: int, tick: Tick) -> None:
+        """Give a vector to every entry that has none of this store's model."""
+        while done := self._embedding.step(cube_key):
+            tick(done)
+
+

@@ -1,0 +1,147 @@
+"""Mid-term to long-term: warm segments become insights, cold ones beyond capacity are archived, visits are counted.
+
+Promotion takes every segment that is warm enough and has pages that were not analysed yet; each page counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from mnemic.core.heat import HeatWeights, coldest, heat, promotable
+from mnemic.core.insights import ATTRIBUTE, insight
+from mnemic.ids import new_id
+from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
+from mnemic.model.message import StoredMessage
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import embed_versions, put_memory, segment_entry
+from mnemic.text import shorten
+
+DERIVED: Final = "derived-from"
+"""The relation of an insight to its segment."""
+
+_EVIDENCE: Final = 12
+"""Messages that an insight cites at most: the newest of each page."""
+
+
+class Promoting:
+    """Promotes and archives the segments of one cube."""
+
+    def __init__(
+        self, store: Store, embedder: Embedder, clock: Clock, *, threshold: float, capacity: int, weights: HeatWeights
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._threshold = threshold
+        self._capacity = capacity
+        self._weights = weights
+
+    def step(self, cube_key: int) -> int:
+        """Promote one segment; return 1, or 0 when none is due."""
+        now = self._clock.now()
+        with self._store.read() as tx:
+            due = self._due(tx, cube_key, now)
+            if due is None:
+                return 0
+            segment, pages = due
+            memory, version = _renewed(tx, segment, now)
+        vectors = embed_versions(self._embedder, [version] if version else [])
+        with self._store.write() as tx:
+            revision = tx.cubes.touch(cube_key)
+            if memory is not None and version is not None:
+                put_memory(tx, revision, memory, vectors)
+                tx.memories.relate(cube_key, DERIVED, memory.id, segment.id, now)
+            tx.pages.set_analysed(pages)
+        return 1
+
+    def archive(self, cube_key: int) -> int:
+        """Take the coldest segments out of the tier when it is over capacity; return how many."""
+        now = self._clock.now()
+        with self._store.read() as tx:
+            if not coldest([segment for segment, _ in tx.segments.list(cube_key)], now, self._capacity, self._weights):
+                return 0
+        with self._store.write() as tx:
+            revision = tx.cubes.touch(cube_key)
+            held = {segment.id: (segment, centroid) for segment, centroid in tx.segments.list(cube_key)}
+            cold = coldest([segment for segment, _ in held.values()], now, self._capacity, self._weights)
+            tx.segments.archive(cube_key, [segment.id for segment in cold])
+            for segment in cold:
+                tx.index.remove(cube_key, [segment.id])
+                archived = segment_entry(segment, held[segment.id][1], live=False)
+                tx.index.add(cube_key, revision, [archived])
+        return len(cold)
+
+    def count_visits(self, visits: Mapping[int, Sequence[str]]) -> None:
+        """Count the visits of searches, by cube key and message ids."""
+        if not visits:
+            return
+        now = self._clock.now()
+        with self._store.write() as tx:
+            for cube_key, message_ids in visits.items():
+                tx.segments.visit(cube_key, message_ids, now)
+
+    def _due(self, tx: Transaction, cube_key: int, now: datetime) -> tuple[Segment, Sequence[str]] | None:
+        waiting = tx.pages.unanalysed(cube_key)
+        for segment, _ in tx.segments.list(cube_key):
+            pages = waiting.get(segment.id, ())
+            warmth = heat(segment.visits, segment.pages, segment.touched_at, now, self._weights)
+            if promotable(warmth, len(pages), self._threshold):
+                return segment, pages
+        return None
+
+
+def _renewed(tx: Transaction, segment: Segment, now: datetime) -> tuple[Memory | None, Version | None]:
+    """Return a segment's insight with its new version; None twice when there is nothing to say."""
+    pages = [page.id for page in tx.pages.of_segment(segment.cube_key, segment.id)]
+    said = tx.pages.messages(segment.cube_key, pages)
+    found = insight(segment, [message for messages in said.values() for message in messages])
+    held = [from_id for kind, from_id, to_id in tx.memories.relations(segment.cube_key, [segment.id])
+            if kind == DERIVED and to_id == segment.id]  # fmt: skip
+    known = next(iter(tx.memories.get(segment.cube_key, held).values()), None)
+    if found is None or (known is not None and (known.locked or known.current.text == found.text)):
+        return None, None
+    version = Version(
+        id=new_id(),
+        number=len(known.versions) + 1 if known else 1,
+        text=found.text,
+        value=found.value,
+        polarity=1,
+        valid_from=segment.started_at,
+        valid_to=None,
+        time=None,
+        recorded_at=now,
+        confidence=found.confidence,
+        change=Change.REFINED if known else Change.ADDED,
+        sources=_evidence(said),
+    )
+    if known is None:
+        memory = Memory(
+            new_id(), segment.cube_key, MemoryKind.INSIGHT, found.subject, ATTRIBUTE, segment.id,
+            locked=False, created_at=now, versions=(version,),
+        )  # fmt: skip
+        return memory, version
+    closed = [
+        each if each.valid_to is not None else replace(each, valid_to=max(segment.started_at, each.valid_from))
+        for each in known.versions
+    ]
+    renewed = Memory(
+        known.id, known.cube_key, known.kind, found.subject, known.attribute, known.value_key,
+        locked=False, created_at=known.created_at, versions=(*closed, version),
+    )  # fmt: skip
+    return renewed, version
+
+
+def _evidence(said: Mapping[str, Sequence[StoredMessage]]) -> tuple[Source, ...]:
+    firsts = [messages[0] for messages in said.values() if messages][-_EVIDENCE:]
+    return tuple(
+        Source(
+            message.id, shorten(message.text, 160), message.said_at, message.speaker, message.session,
+            message.external_id,
+        )
+        for message in firsts
+    )  # fmt: skip

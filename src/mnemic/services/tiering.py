@@ -1,0 +1,185 @@
+"""Short-term to mid-term: pages that short-term memory has no room for join topic segments, in order.
+
+A batch of pages is one transaction and can be repeated: a page that is in a segment is not moved again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from mnemic.core import segmenting
+from mnemic.core.keywords import keywords, stems
+from mnemic.core.summary import summarise
+from mnemic.core.tiers import overflow
+from mnemic.ids import new_id
+from mnemic.model.index import Vector
+from mnemic.model.memory import Segment
+from mnemic.model.message import Page, StoredMessage
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import segment_entry
+from mnemic.text import terms
+
+BATCH: Final = 32
+"""Pages moved in one transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """In how many of the cube's `total` entries each stem stands."""
+
+    frequency: Mapping[str, int]
+    total: int
+
+
+@dataclass(slots=True)
+class Draft:
+    """A segment while pages join it, with all its messages."""
+
+    segment: Segment
+    centroid: Vector
+    messages: list[StoredMessage]
+    chains: dict[str, str]
+
+
+class Tiering:
+    """Moves the pages of one cube, a batch at a time."""
+
+    def __init__(self, store: Store, *, capacity: int, quiet: timedelta, threshold: float) -> None:
+        self._store = store
+        self._capacity = capacity
+        self._quiet = quiet
+        self._threshold = threshold
+
+    def step(self, cube_key: int) -> int:
+        """Move one batch of pages into segments; return how many there were."""
+        with self._store.write() as tx:
+            due = self._due(tx, cube_key)
+            if not due:
+                return 0
+            revision = tx.cubes.touch(cube_key)
+            for draft in self._join(tx, cube_key, due):
+                tx.segments.put(draft.segment, draft.centroid)
+                for page_id, chain_id in draft.chains.items():
+                    tx.pages.assign(page_id, draft.segment.id, chain_id)
+                tx.index.remove(cube_key, [draft.segment.id])
+                tx.index.add(cube_key, revision, [segment_entry(draft.segment, draft.centroid)])
+        return len(due)
+
+    def _due(self, tx: Transaction, cube_key: int) -> list[Page]:
+        latest = tx.cubes.latest_said(cube_key)
+        if latest is None:
+            return []
+        waiting = groupby(tx.pages.unassigned(cube_key), key=lambda page: page.session_id)
+        due = [
+            page
+            for _, pages in waiting
+            for page in overflow(list(pages), capacity=self._capacity, now_said=latest, quiet=self._quiet)
+        ]
+        due.sort(key=lambda page: (page.ended_at, page.session_id, page.position))
+        return due[:BATCH]
+
+    def _join(self, tx: Transaction, cube_key: int, due: Sequence[Page]) -> list[Draft]:
+        messages = tx.pages.messages(cube_key, [page.id for page in due])
+        vocabulary = vocabulary_of(tx, cube_key, [message for said in messages.values() for message in said])
+        held = {segment.id: (segment, centroid) for segment, centroid in tx.segments.list(cube_key)}
+        drafts: dict[str, Draft] = {}
+        last = tx.pages.last_assigned(cube_key)
+        for page in due:
+            vector = _in_context(tx, page)
+            words = _keywords(messages[page.id], vocabulary)
+            found = segmenting.assign(vector, words, _matrix(held), self._threshold).segment_id
+            draft = drafts.get(found or "") or self._draft(tx, page, found, held, vector)
+            drafts[draft.segment.id] = draft
+            draft.chains[page.id] = last[1] if last and _continues(tx, last[0], page) else page.id
+            last = (page, draft.chains[page.id])
+            grow(draft, page, vector, messages[page.id], vocabulary)
+            held[draft.segment.id] = (draft.segment, draft.centroid)
+        for draft in drafts.values():
+            draft.segment = replace(draft.segment, summary=summary_of(draft.messages))
+        return list(drafts.values())
+
+    @staticmethod
+    def _draft(
+        tx: Transaction, page: Page, found: str | None, held: Mapping[str, tuple[Segment, Vector]], vector: Vector
+    ) -> Draft:
+        if found is None:
+            started = page.started_at
+            segment = Segment(new_id(), page.cube_key, "", (), 0, 0, started, page.ended_at, page.ended_at)
+            return Draft(segment, np.zeros_like(vector), [], {})
+        segment, centroid = held[found]
+        pages = [held_page.id for held_page in tx.pages.of_segment(page.cube_key, found)]
+        said = [message for each in tx.pages.messages(page.cube_key, pages).values() for message in each]
+        return Draft(segment, centroid, said, {})
+
+
+def grow(
+    draft: Draft, page: Page, vector: Vector, messages: Sequence[StoredMessage], vocabulary: Vocabulary
+) -> None:
+    """Let a page join a segment: its centroid, keywords, span and count follow."""
+    segment = draft.segment
+    draft.centroid = segmenting.merge_centroid(draft.centroid, segment.pages, vector)
+    draft.messages.extend(messages)
+    draft.segment = replace(
+        segment,
+        keywords=_keywords(draft.messages, vocabulary),
+        pages=segment.pages + 1,
+        started_at=min(segment.started_at, page.started_at),
+        ended_at=max(segment.ended_at, page.ended_at),
+        touched_at=max(segment.touched_at, page.ended_at),
+    )
+
+
+def vocabulary_of(tx: Transaction, cube_key: int, messages: Sequence[StoredMessage]) -> Vocabulary:
+    """Return how common the stems of these messages are in the cube."""
+    present = sorted({stem for message in messages for stem in terms(message.text)})
+    return Vocabulary(*tx.index.frequencies(cube_key, present))
+
+
+def summary_of(messages: Sequence[StoredMessage]) -> str:
+    """Return the extractive summary of a segment's messages."""
+    ordered = sorted(messages, key=lambda message: (message.said_at, message.id))
+    return summarise([(message.speaker, message.text) for message in ordered])
+
+
+def _keywords(messages: Sequence[StoredMessage], vocabulary: Vocabulary) -> tuple[str, ...]:
+    return keywords(
+        [message.text for message in messages],
+        frequency=vocabulary.frequency,
+        total=vocabulary.total,
+        skip={message.speaker for message in messages},
+    )
+
+
+def _matrix(held: Mapping[str, tuple[Segment, Vector]]) -> segmenting.SegmentMatrix:
+    rows = [centroid for _, centroid in held.values()]
+    return segmenting.SegmentMatrix(
+        tuple(held),
+        np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32),
+        tuple(stems(segment.keywords) for segment, _ in held.values()),
+        tuple(segment.pages for segment, _ in held.values()),
+    )
+
+
+def _in_context(tx: Transaction, page: Page) -> Vector:
+    beside = tx.pages.at(page.cube_key, page.session_id, [page.position - 1, page.position + 1])
+    return segmenting.in_context(page_vector(tx, page), [page_vector(tx, other) for other in beside])
+
+
+def page_vector(tx: Transaction, page: Page) -> Vector:
+    """Return the unit mean of the vectors of a page's messages."""
+    said = tx.pages.messages(page.cube_key, [page.id])[page.id]
+    vectors = tx.index.vectors(page.cube_key, [message.id for message in said])
+    return segmenting.unit(np.mean(np.stack(list(vectors.values())), axis=0)) if vectors else tx.index.no_vector
+
+
+def _continues(tx: Transaction, last: Page, page: Page) -> bool:
+    if last.session_id != page.session_id or last.position + 1 != page.position:
+        return False
+    gap = max(page.started_at - last.ended_at, timedelta())
+    return segmenting.chain(page_vector(tx, last), page_vector(tx, page), gap)

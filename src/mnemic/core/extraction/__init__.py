@@ -15,7 +15,7 @@ from mnemic.core.extraction import education, health, home, identity, possession
 from mnemic.core.extraction.answers import complete
 from mnemic.core.extraction.events import event
 from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
-from mnemic.core.extraction.habits import habit
+from mnemic.core.extraction.habits import habit, ongoing
 from mnemic.core.extraction.kin import mentions
 from mnemic.core.extraction.language import is_english
 from mnemic.core.extraction.plans import plan
@@ -46,7 +46,7 @@ _RULES: Final = _merged(
     possessions.RULES,
 )
 _WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, relations.kin_called, identity.called)
-_DOINGS: Final = (habit, plan, event)
+_DOINGS: Final = (habit, plan, ongoing, event)
 
 
 def extract(

@@ -57,6 +57,7 @@ possession.vehicle many | Vehicle | possessions
 possession.home many | Owns a home | possessions
 possession.item many | Thing owned | possessions
 habit.regular many | Habit | habits
+habit.current many | Doing now | habits
 plan.intends many | Plan | plans
 event.happened many | Event | events
 preference.like many | Likes | preferences

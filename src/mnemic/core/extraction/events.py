@@ -40,6 +40,16 @@ _VAGUE: Final = re.compile(
 )
 
 
+_WORTHY: Final = re.compile(
+    r"take (?:an? |my |our )(?:[\w-]+ ){0,3}?(?:trip|class|course|tour|cruise|workshop|vacation|holiday)\b"
+    r"|start (?:learning|playing|taking|teaching|volunteering|training|practicing|writing|therapy|running|an? [\w -]{3,30})"
+    r"|see [\w' -]{2,30} (?:live|in concert)\b"
+)
+
+
+_APPENDED: Final = re.compile(r",\s(?!(?:and\s)?[a-z]{2,14}(?:ed|ing)\b)")
+
+
 def event(clause: Clause) -> list[Candidate]:
     """Read "I went camping last weekend" and "We won the regional chess final"."""
     if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic or clause.stopped:
@@ -47,7 +57,7 @@ def event(clause: Clause) -> list[Candidate]:
     timed = _is_timed(clause)
     if not _tells(clause, timed=timed):
         return []
-    rest = cut_tail(clause.rest, 16)
+    rest = _APPENDED.split(cut_tail(clause.rest, 16), maxsplit=1)[0]
     verb = re.split(r"[\s.,!]", clause.turn.blanked[clause.verb_start : clause.verb_start + 24].lower(), maxsplit=1)[0]
     told = in_third_person(rest, clause.turn.listener)
     plain = LEADING_PREPOSITION.sub("", rest)
@@ -81,7 +91,9 @@ def _tells(clause: Clause, *, timed: bool) -> bool:
     if _SMALL.match(rest) or (verb in _NOT_EVENTS and not (verb in _WITH_TIME and timed)):
         return False
     if clause.tense == "perfect":
-        return verb in _NOTABLE and (timed or bool(clause.adverbs & {"just", "finally", "recently", "already"}))
+        return (verb in _NOTABLE or verb == "start") and (
+            timed or bool(clause.adverbs & {"just", "finally", "recently", "already", "also"})
+        )
     if verb == "go":
         return _GO.match(rest) is not None
-    return timed or verb in _NOTABLE
+    return timed or verb in _NOTABLE or _WORTHY.match(f"{verb} {rest}") is not None

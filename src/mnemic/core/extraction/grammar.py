@@ -96,7 +96,8 @@ _FILLERS: Final = frozenset(
 )
 _LEADS: Final = re.compile(
     r"(?:(?:by the way|to be honest|guess what|for the record|just so you know|you know(?: what)?|i mean|in fact|of course"
-    r"|good news|bad news|the truth is|remember that|please remember(?: that)?|note that|as you know|as a matter of fact"
+    r"|good news|bad news|the truth is|remember that|i'm (?:so |really |super )?(?:happy|excited|thrilled|glad|proud|pleased) to (?:tell|say|share|announce)(?: you)?(?: that)?(?=\s)"
+    r"|i (?:just )?want(?:ed)? to (?:let you know|tell you|share)(?: that)?(?=\s)|please remember(?: that)?|note that|as you know|as a matter of fact"
     r"|thank you|the thing is|for me|believe it or not|long story short|at the moment|these days|for now|and yes)[\s,!.:]{1,3})"
 )
 _ADVERBS: Final = frozenset(
@@ -256,12 +257,14 @@ def _skip_lead(turn: Turn, piece: Piece, words: list[Word]) -> int:
         elif word.low in _FILLERS or _called(turn, word):
             index += 1
         elif word.low in _TIME_LEAD or word.low.isdigit():
-            past = _after_time(turn, piece, word)
+            past = _after_time(turn, piece, word) or _after_lead(turn, piece, word)
             if past is None:
                 return index
             index = _after(words, past)
-        else:
+        elif word.low in _SUBJECTS or (past := _after_lead(turn, piece, word)) is None:
             return index
+        else:
+            index = _after(words, past)
     return index
 
 
@@ -280,12 +283,25 @@ def _after_time(turn: Turn, piece: Piece, word: Word) -> int | None:
     return word.start + found[0].end if found and found[0].start == 0 else None
 
 
+_SUBJECTS: Final = frozenset("i we my our he she they it you".split())
+_LEAD_PHRASE: Final = re.compile(r"[^,;:]{2,60},\s{1,3}(?=(?:i|we|i'm|i've|we're|we've|my|our)\b)")
+
+
+def _after_lead(turn: Turn, piece: Piece, word: Word) -> int | None:
+    """Skip "After the trip," and the like in front of a subject."""
+    match = _LEAD_PHRASE.match(turn.low, word.start, piece.end)
+    return match.end() if match else None
+
+
 def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Clause | None) -> _Subject | None:
     if index >= len(words):
         return None
     word = words[index]
     if word.low in {"i", "we"}:
         return _Subject(turn.speaker, "first", index + 1, plural=word.low == "we")
+    together = _TOGETHER.match(turn.low, word.start, piece.end)
+    if together is not None:
+        return _Subject(turn.speaker, "first", _after(words, together.end()), plural=True)
     if word.low in {"my", "our"}:
         return _possessed(turn, words, index)
     if word.low in {"he", "she"} and before is not None and before.person == "third":
@@ -302,6 +318,7 @@ def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Cl
     return None
 
 
+_TOGETHER: Final = re.compile(r"(?:(?:my|our|the) )?[\w-]{2,16}(?: [\w-]{2,16})?(?:,? and| &) i\b")
 _NOT_DROPPED: Final = frozenset("had was were did been made used said felt thought let loved liked told left".split())
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import cut_tail, in_third_person, points_outside
+from mnemic.core.extraction.phrases import LEADING_PREPOSITION, cut_tail, in_third_person, points_outside
 from mnemic.core.extraction.statements import state
 from mnemic.core.extraction.verbs import gerund, known, third
+from mnemic.core.temporal_words import lower_same_length
 from mnemic.model.memory import Candidate
 
 _DAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
@@ -57,3 +59,30 @@ def _phrase(clause: Clause, *, usually: bool) -> str:
         return phrase
     before = _OFTEN.search(clause.turn.low[clause.start : clause.verb_start])
     return f"{phrase} {before.group()}" if before else ""
+
+
+_DOING: Final = re.compile(
+    r"(?:take (?:an? |some |my )?[\w' -]{0,30}(?:class(?:es)?|courses?|lessons?)|train for|prepare for|study for|learn|write (?:an?|my)|practice|practise"
+    r"|volunteer (?:at|for|with)|attend|teach|coach|blog about|restore|renovate|build (?:an?|my|our)|take care of|foster|rehearse|compose|record (?:an?|my|our))\b"
+)
+
+
+def ongoing(clause: Clause) -> list[Candidate]:
+    """Read "I've been taking a poetry class lately" and "I'm training for a marathon"."""
+    said = clause.turn.low[clause.verb_start : clause.verb_start + 24].split(" ", 1)[0].strip(".,!")
+    if clause.tense not in {"progressive", "perfect"} or not said.endswith("ing") or clause.topic or clause.negated:
+        return []
+    rest = cut_tail(clause.rest, 10)
+    if not _DOING.match(f"{clause.verb} {lower_same_length(rest)}") or points_outside(
+        LEADING_PREPOSITION.sub("", rest)
+    ):
+        return []
+    if re.match(r"(?:a lot|a ton|a bunch|tons|so much|more|to|new things|about it|how)\b", rest.lower()):
+        return []
+    value = f"{gerund(clause.verb)} {rest}"
+    found = state(
+        clause, "habit.current", in_third_person(value, clause.turn.listener) or "", "be", value, confidence=0.8
+    )
+    if clause.tense == "perfect":
+        return [replace(one, text=one.text.replace(" is ", " has been ", 1)) for one in found]
+    return found

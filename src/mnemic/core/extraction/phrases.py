@@ -66,6 +66,8 @@ def cut_tail(rest: str, limit: int = 12, *, keep_as: bool = False) -> str:
         match = _TAIL.search(low, match.end())
     phrase = _QUOTES.sub("", rest[: match.start()] if match else rest)
     phrase = _LOOSE_END.sub("", phrase.strip(" \t,;:.!'-\u2013\u2014")).strip(" ,")
+    if len(phrase.split()) > limit and ", " in phrase:
+        phrase = phrase.split(", ", 1)[0]
     return phrase if len(phrase.split()) <= limit else ""
 
 
@@ -99,7 +101,9 @@ def items_of(phrase: str, longest: int = 3) -> list[str]:
     said = [part.strip(" .") for part in _LIST.split(phrase)]
     parts = [strip_determiner(part) for part in said]
     full = next((index for index, part in enumerate(parts) if _FINITE.search(part.lower())), len(parts))
-    plain_end = next((index for index, part in enumerate(said) if index and _THE.match(part) and not _THE.match(said[0])), full)
+    plain_end = next(
+        (index for index, part in enumerate(said) if index and _THE.match(part) and not _THE.match(said[0])), full
+    )
     parts = parts[: min(full, plain_end)]
     if full == 0:
         return []

@@ -58,7 +58,7 @@ def plan(clause: Clause) -> list[Candidate]:
 
 def _planned(clause: Clause) -> str:
     """Return what is planned, from its verb on; empty when nothing firm is."""
-    rest, coming = cut_tail(clause.rest, 12), is_coming(clause)
+    rest, coming = cut_tail(clause.rest.split(", ", 1)[0], 12), is_coming(clause)
     if clause.tense in {"going_to", "future"}:
         firm = coming or (clause.tense == "going_to" and clause.verb not in _WEAK)
         return f"{clause.verb} {rest}" if firm and clause.verb not in {"be", "let", "keep"} else ""

@@ -180,15 +180,25 @@ def gaining(clause: Clause) -> list[Candidate]:
         attribute = "possession.pet"
     if attribute is None and clause.verb in {"buy", "purchase"} and not _NOT_THINGS.search(what.lower()):
         attribute = "possession.item"
-    if attribute is None or not what or points_outside(what) or determiner.split()[0] == "this":
+    if (
+        attribute is None
+        or not what
+        or points_outside(what)
+        or (determiner.startswith("this") and not _is_pet(clause, attribute))
+    ):
         return []
     if clause.verb == "rent" or (clause.verb == "adopt" and attribute != "possession.pet"):
         return []
     if re.search(r"\bfor (?:my|our|her|his|him|them|the)\b", what.lower()) and attribute == "possession.item":
         return []
     verb = _GAINED[clause.verb]
-    shown = f"{determiner} {what}" + (f" named {names}" if names else "")
+    shown = f"{determiner.replace('this', 'a')} {what}" + (f" named {names}" if names else "")
     return change(clause, attribute, _value(what, names), f"{verb} {shown}")
+
+
+def _is_pet(clause: Clause, attribute: str) -> bool:
+    """Tell whether "this" only points at a new pet: "I adopted this cute pup last week"."""
+    return attribute == "possession.pet" and clause.verb in {"adopt", "get", "rescue"}
 
 
 def losing(clause: Clause) -> list[Candidate]:

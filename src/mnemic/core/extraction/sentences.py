@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mnemic.core.extraction.verbs import is_past
+from mnemic.core.extraction.verbs import can_be_past
 from mnemic.core.temporal_words import lower_same_length
 from mnemic.text import sentence_spans
 
@@ -102,6 +102,12 @@ def clauses(blanked: str, low: str) -> Iterator[Piece]:
         yield from _cut(low, start, end)
 
 
+_HAS_SUBJECT: Final = re.compile(
+    r"\b(?:i|we|my|our|he|she|they|it|i'm|i've|we're|it's|that's|you|said|says|told)\b|[;:\u2014]|\s-|\.\."
+)
+_LONGEST_LEAD: Final = 60
+
+
 def _asks(sentence: str) -> bool:
     return "?" in sentence[-4:]
 
@@ -118,8 +124,24 @@ def _cut(low: str, start: int, end: int) -> Iterator[Piece]:
 
 
 def _cuts(low: str, start: int, end: int) -> list[tuple[int, int, bool]]:
-    cuts = [(match.start(), match.end(), False) for match in _BOUNDARY.finditer(low, start, end)]
+    cuts: list[tuple[int, int, bool]] = []
+    begin = start
+    for match in _BOUNDARY.finditer(low, start, end):
+        if (
+            match["word"] is None
+            and not _HAS_SUBJECT.search(low, begin, match.start())
+            and match.start() - begin < _LONGEST_LEAD
+        ):
+            continue  # "Last week, I moved": a lead, not a clause
+        if (
+            match["word"] == "and"
+            and low[match.end() : match.end() + 2] == "i "
+            and low.count(" ", begin, match.start()) < 2
+        ):
+            continue  # "Lena and I are going": one subject
+        cuts.append((match.start(), match.end(), False))
+        begin = match.end()
     for match in _SHARED_SUBJECT.finditer(low, start, end):
-        if is_past(match["verb"]) and not any(a <= match.start() < b for a, b, _ in cuts):
+        if can_be_past(match["verb"]) and not any(a <= match.start() < b for a, b, _ in cuts):
             cuts.append((match.start(), match.end(), True))
     return sorted(cuts)

@@ -12,11 +12,12 @@ from typing import Final
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import in_third_person
-from mnemic.core.extraction.verbs import third
+from mnemic.core.extraction.verbs import gerund, third
 from mnemic.model.memory import Candidate, MemoryKind
 from mnemic.model.moment import Grain, TimeSpan
 
 _UNKNOWN: Final = timedelta(microseconds=1)
+_LASTING: Final = frozenset("live work study learn play teach run date speak practice".split())
 _VAGUE: Final = frozenset("recently lately other".split())
 
 
@@ -75,6 +76,8 @@ def _predicate(clause: Clause, verb: str, *, over: bool) -> str:
         return f"used to {verb}"
     if over:
         return {"be": "was", "have": "had"}.get(verb) or clause.turn.low[clause.verb_start :].split(" ", 1)[0]
+    if clause.tense == "perfect" and not clause.negated and _since(clause):
+        return "has been" if verb == "be" else f"has been {gerund(verb)}" if verb in _LASTING else third(verb)
     if clause.negated and verb == "be":
         return "is no longer" if clause.stopped else "is not"
     if clause.negated:

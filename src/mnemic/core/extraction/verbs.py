@@ -72,6 +72,8 @@ _NOT_VERBS: Final = frozenset(
     """thing things nothing something anything everything morning evening king ring spring string wedding building
     need seed speed feed weed red bed indeed hundred sacred naked wicked excited tired bored scared married engaged
     interested surprised thrilled pleased amazed blessed relaxed stressed worried delighted honored honoured inspired
+    mixed fried baked grilled used based dried roasted iced smoked beloved talented skilled dedicated detailed limited
+    united advanced animated shared aged flavored flavoured handmade homemade varied unexpected loved ones
     during being""".split()
 )
 
@@ -121,6 +123,11 @@ _TOLD: Final = frozenset({"quit", "hurt", "split", "hit", "cut"})
 def is_past(word: str) -> bool:
     """Tell whether a lower-cased word can only be a past form, so that its subject may be left out."""
     return word in _PAST and word not in _SAME
+
+
+def can_be_past(word: str) -> bool:
+    """Tell whether a lower-cased word reads as a past form after "and": irregular, or in "-ed" and no adjective."""
+    return is_past(word) or (word.endswith("ed") and len(word) > 4 and word not in _NOT_VERBS)
 
 
 def known(lemma: str) -> bool:

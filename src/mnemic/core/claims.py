@@ -57,23 +57,19 @@ def is_told(versions: Sequence[Version], claim: Claim) -> bool:
 
 
 def claims_of(versions: Sequence[Version]) -> list[Claim]:
-    """Return the claims that versions were drawn from.
+    """Return the claims that versions, ordered by `valid_from`, were drawn from.
 
-    A source says when its claim holds from; one that does not is read as said then, and the earliest one of a version
-    as what the version begins with.
+    A source says from when and until when it holds; one that does not is read as said then, and the earliest one of a
+    version as what the version begins with. An end that neither a source nor the next version explains was set by
+    hand, and stays.
     """
-    read: list[list[Claim]] = []
+    claims: list[Claim] = []
+    lasting = [version for version in versions if version.valid_to != version.valid_from]
     for version in versions:
         if not is_resumption(version):
-            read.append(_claims_of(version))
-            continue
-        if read:  # what passed has an end, and what goes on after it had none there
-            read[-1] = [replace(claim, until=version.valid_from) for claim in read[-1]]
-        for claims in reversed(read[:-1]):
-            if claims[0].polarity == version.polarity and same_value(claims[0].value, version.value):
-                claims[-1] = replace(claims[-1], until=version.valid_to)
-                break
-    return [claim for claims in read for claim in claims]
+            begun = (each.valid_from for each in lasting if each.valid_from > version.valid_from)
+            claims += _claims_of(version, next(begun, None))
+    return claims
 
 
 def is_resumption(version: Version) -> bool:
@@ -84,7 +80,7 @@ def is_resumption(version: Version) -> bool:
     )  # fmt: skip
 
 
-def _claims_of(version: Version) -> list[Claim]:
+def _claims_of(version: Version, following: datetime | None) -> list[Claim]:
     start, end = version.valid_from, version.valid_to
     dated: dict[datetime, list[Source]] = {}
     ended: list[Source] = []
@@ -100,11 +96,16 @@ def _claims_of(version: Version) -> list[Claim]:
         dates[0] = start
     first = Claim(start, None, version.value, version.text, version.polarity, version.time, version.confidence)
     first = replace(first, origin=version)
-    claims = [replace(first, at=date, sources=tuple(dated[date])) for date in dates] or [first]
-    if start != end:
+    claims = [replace(first, at=at, until=_end(dated[at]), sources=tuple(dated[at])) for at in dates] or [first]
+    explained = following == end or any(claim.until == end for claim in claims)
+    if end is not None and start < end and not explained:
         claims[-1] = replace(claims[-1], until=end)
     denied = replace(first, polarity=-1, time=None, origin=None)
     return claims + [replace(denied, at=_date_in(version, each), text=each.quote, sources=(each,)) for each in ended]
+
+
+def _end(sources: Sequence[Source]) -> datetime | None:
+    return max((source.holds_to for source in sources if source.holds_to is not None), default=None)
 
 
 def _date_in(version: Version, source: Source) -> datetime:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
-from mnemic.core.claims import Claim
+from mnemic.core.claims import Claim, is_resumption
 from mnemic.core.timeline import SAME_EVENT, denies, timeline
 from mnemic.core.wording import akin, same_value, stems_key, value_terms
 from mnemic.errors import ConflictError
@@ -204,7 +204,7 @@ def _claim(candidate: Candidate, source: Source) -> Claim:
         polarity=candidate.polarity,
         time=span,
         confidence=candidate.confidence,
-        sources=(replace(source, holds_from=candidate.valid_from),),
+        sources=(replace(source, holds_from=candidate.valid_from, holds_to=until),),
         floating=_is_floating(candidate),
     )
 
@@ -318,6 +318,7 @@ def _is_ambiguous(candidate: Candidate, target: Memory) -> bool:
     return any(
         version.polarity > 0
         and version.valid_to != version.valid_from
+        and not is_resumption(version)
         and version.valid_from.astimezone(zone).date() == day
         and not akin(version.value, candidate.value)
         for version in target.versions

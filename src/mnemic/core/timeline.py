@@ -41,8 +41,11 @@ class Stretch:
 
     @property
     def until(self) -> datetime | None:
-        """The latest end that the claims give."""
-        return max((claim.until for stage in self.stages for claim in stage if claim.until is not None), default=None)
+        """The latest end that the claims give; None when one without an end begins there, or when none gives one."""
+        claims = [claim for stage in self.stages for claim in stage]
+        end = max((claim.until for claim in claims if claim.until is not None), default=None)
+        goes_on = end is not None and any(claim.until is None and claim.at >= end for claim in claims)
+        return None if goes_on else end
 
     @property
     def passing(self) -> bool:
@@ -105,7 +108,10 @@ def _ended_by(line: Sequence[Stretch], claim: Claim) -> int | None:
 
 
 def _dated(claim: Claim) -> tuple[Source, ...]:
-    return tuple(replace(source, holds_from=claim.at) for source in claim.sources)
+    return tuple(
+        source if claim.origin is not None and source.holds_from else replace(source, holds_from=claim.at)
+        for source in claim.sources
+    )
 
 
 def timeline(

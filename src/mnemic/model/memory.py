@@ -49,7 +49,8 @@ class Candidate:
 class Source:
     """What a memory stands on: a message and the words in it. `external_id` is the id that its caller gave it.
 
-    `holds_from` is when the words hold from, which a late source needs to find its place; None: when they were said.
+    `holds_from` and `holds_to` are what its words say about validity, so that a late source finds its place among
+    the others; None: from when it was said, and without an end.
     """
 
     message_id: str
@@ -59,6 +60,7 @@ class Source:
     session: str = ""
     external_id: str | None = None
     holds_from: datetime | None = None
+    holds_to: datetime | None = None
 
 
 class Change(enum.StrEnum):

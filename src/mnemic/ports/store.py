@@ -20,6 +20,8 @@ from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
 from mnemic.model.scope import Cube, CubeKind, Role
+from mnemic.ports.counts import Counts
+from mnemic.ports.erasing import Erasing
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +325,16 @@ class Transaction(Protocol):
         """Background work."""
         ...
 
+    @property
+    def counts(self) -> Counts:
+        """Counts and places, for looking inside."""
+        ...
+
+    @property
+    def erasing(self) -> Erasing:
+        """Forgetting."""
+        ...
+
 
 class Store(Protocol):
     """Opens transactions."""
@@ -333,6 +345,13 @@ class Store(Protocol):
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
+        ...
+
+    def scrub(self) -> bool:
+        """Take what was erased out of the engine's logs, after the transaction that erased it.
+
+        False when a reader holds on to it for now: a later call, or closing the store, does it.
+        """
         ...
 
     def close(self) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.erasing import SqlErasing, truncate_log
 from mnemic.backends.sql.index import SqlIndex, ViewCache
 from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
@@ -61,6 +63,16 @@ class SqlTransaction:
         """Background work."""
         return SqlJobs(self.connection)
 
+    @cached_property
+    def counts(self) -> SqlCounts:
+        """Counts and places, for looking inside."""
+        return SqlCounts(self.connection)
+
+    @cached_property
+    def erasing(self) -> SqlErasing:
+        """Forgetting."""
+        return SqlErasing(self.connection)
+
 
 class SqlStore:
     """Implements `ports.store.Store` over one folder. Threads and processes may share the folder."""
@@ -83,6 +95,12 @@ class SqlStore:
         self._check_open()
         with self._database.write() as connection:
             yield SqlTransaction(connection, self._cache)
+
+    def scrub(self) -> bool:
+        """Take what was erased out of the write-ahead log; False when a reader holds on to it for now."""
+        self._check_open()
+        with self._database.outside_transaction() as connection:
+            return truncate_log(connection)
 
     def close(self) -> None:
         """Close the store; calls after it raise `StoreError`."""

@@ -1,0 +1,155 @@
+"""Forgetting in SQL: messages go with their relations and sources, and pages and sessions are counted anew.
+
+Overwriting the bytes is the engine's part (`secure_delete`, and scrubbing the full text and the write-ahead log).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Table, delete, exists, func, select, update
+
+from mnemic.backends.sql import fulltext
+from mnemic.backends.sql import schema as s
+from mnemic.ports.erasing import Erased
+
+_CHUNK: Final = 500  # ids in one statement
+
+
+class SqlErasing:
+    """Implements `ports.erasing.Erasing`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def session(self, cube_key: int, name: str) -> Sequence[str] | None:
+        """Return the ids of a session's messages, in order; None when there is no session of that name."""
+        named = (s.session.c.cube_key == cube_key, s.session.c.name == name)
+        session_id = self._connection.scalar(select(s.session.c.id).where(*named))
+        if session_id is None:
+            return None
+        query = select(s.message.c.id).where(s.message.c.session_id == session_id)
+        return list(self._connection.scalars(query.order_by(s.message.c.position)))
+
+    def messages(self, cube_key: int, ids: Sequence[str]) -> Erased:
+        """Erase messages with their relations and sources; pages and sessions shrink, and go when they are empty."""
+        pages: set[str] = set()
+        sessions: set[str] = set()
+        count = 0
+        for some in _chunks(ids):
+            mine = (s.message.c.cube_key == cube_key, s.message.c.id.in_(some))
+            places = select(s.message.c.page_id, s.message.c.session_id).where(*mine)
+            for page_id, session_id in self._connection.execute(places):
+                sessions.add(session_id)
+                if page_id is not None:
+                    pages.add(page_id)
+            self._unrelate(cube_key, some)
+            count += self._connection.execute(delete(s.message).where(*mine)).rowcount
+        segments = self._segments_of(pages)
+        gone_pages = sum(self._shrink_page(page_id) for page_id in sorted(pages))
+        gone_sessions = sum(self._shrink_session(session_id) for session_id in sorted(sessions))
+        gone_sessions += self._drop_empty_sessions(cube_key)
+        self._set_latest(cube_key)
+        return Erased({"message": count, "page": gone_pages, "session": gone_sessions}, segments)
+
+    def segments(self, cube_key: int, ids: Sequence[str]) -> int:
+        """Erase segments with their relations; pages that are in one leave it. Return how many there were."""
+        count = 0
+        for some in _chunks(ids):
+            self._unrelate(cube_key, some)
+            mine = (s.segment.c.cube_key == cube_key, s.segment.c.id.in_(some))
+            count += self._connection.execute(delete(s.segment).where(*mine)).rowcount
+        return count
+
+    def set_unread(self, cube_key: int, ids: Sequence[str]) -> None:
+        """Mark messages to be read by extraction again."""
+        for some in _chunks(ids):
+            mine = (s.message.c.cube_key == cube_key, s.message.c.id.in_(some))
+            self._connection.execute(update(s.message).where(*mine).values(extracted=False))
+
+    def set_unanalysed(self, cube_key: int, segment_id: str) -> None:
+        """Mark a segment's pages to be promoted again."""
+        mine = (s.page.c.cube_key == cube_key, s.page.c.segment_id == segment_id)
+        self._connection.execute(update(s.page).where(*mine).values(analysed=False))
+
+    def everything(self, cube_key: int) -> Mapping[str, int]:
+        """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
+        keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
+        fulltext.delete(self._connection, keys)
+        removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
+        self._empty(s.relation, cube_key)
+        values = {"erasures": s.cube.c.erasures + 1, "latest_said": None}
+        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
+        return removed
+
+    def _empty(self, table: Table, cube_key: int) -> int:
+        return self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
+
+    def _unrelate(self, cube_key: int, ids: Sequence[str]) -> None:
+        touching = s.relation.c.from_id.in_(ids) | s.relation.c.to_id.in_(ids)
+        self._connection.execute(delete(s.relation).where(s.relation.c.cube_key == cube_key, touching))
+
+    def _segments_of(self, pages: set[str]) -> tuple[str, ...]:
+        found: set[str] = set()
+        for some in _chunks(sorted(pages)):
+            held = select(s.page.c.segment_id).where(s.page.c.id.in_(some), s.page.c.segment_id.is_not(None))
+            found.update(self._connection.scalars(held))
+        return tuple(sorted(found))
+
+    def _shrink_page(self, page_id: str) -> int:
+        """Describe a page by the messages that it has left; return 1 when it had none and went."""
+        query = select(s.message.c.speaker, s.message.c.role, s.message.c.said_at).where(s.message.c.page_id == page_id)
+        left = self._connection.execute(query.order_by(s.message.c.position)).all()
+        if not left:
+            return self._connection.execute(delete(s.page).where(s.page.c.id == page_id)).rowcount
+        self._connection.execute(update(s.page).where(s.page.c.id == page_id).values(_page_of(left)))
+        return 0
+
+    def _shrink_session(self, session_id: str) -> int:
+        """Give a session the span of the messages that it has left; return 1 when it had none and went.
+
+        Its count stays: it is the position of the next message, and positions are used once.
+        """
+        span = select(func.min(s.message.c.said_at), func.max(s.message.c.said_at))
+        start, end = self._connection.execute(span.where(s.message.c.session_id == session_id)).one()
+        mine = s.session.c.id == session_id
+        if start is None:
+            return self._connection.execute(delete(s.session).where(mine)).rowcount
+        self._connection.execute(update(s.session).where(mine).values(started_at=start, ended_at=end))
+        return 0
+
+    def _drop_empty_sessions(self, cube_key: int) -> int:
+        empty = ~exists().where(s.message.c.session_id == s.session.c.id)
+        return self._connection.execute(delete(s.session).where(s.session.c.cube_key == cube_key, empty)).rowcount
+
+    def _set_latest(self, cube_key: int) -> None:
+        latest = select(func.max(s.message.c.said_at)).where(s.message.c.cube_key == cube_key).scalar_subquery()
+        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
+
+
+_CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session)
+"""What a cube holds, in an order in which nothing is left pointing to what went."""
+
+
+def _page_of(left: Sequence[Row[Any]]) -> dict[str, object]:
+    times = [row.said_at for row in left]
+    return {
+        "opened_by": left[0].speaker,
+        "replied": any(row.speaker != left[0].speaker for row in left),
+        "messages": len(left),
+        "last_role": left[-1].role,
+        "started_at": min(times),
+        "ended_at": max(times),
+    }
+
+
+def _chunks(ids: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), _CHUNK):
+        yield list(ids[start : start + _CHUNK])
+
+
+def truncate_log(connection: Connection) -> bool:
+    """Fold SQLite's write-ahead log into the file and empty it; False when a reader kept some of it."""
+    row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    return int(row[0]) == 0

@@ -1,0 +1,81 @@
+"""What is left of a memory when messages that it stands on are erased, decided by its sources and its words.
+
+A version stays while a message that is left supports it and everything in its words can be found there. Otherwise it
+goes, and the messages that are left are read again: they may still say less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from mnemic.core.wording import stems_key
+from mnemic.model.memory import Memory, MemoryKind, Source, Version
+from mnemic.text import content_terms, terms
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """The memory that is left (None: nothing), how many versions went, and the messages that are to be read again."""
+
+    memory: Memory | None
+    gone: int
+    unread: frozenset[str]
+
+
+def remains(memory: Memory, erased: Mapping[str, str], texts: Mapping[str, str]) -> Remains:
+    """Return what is left of a memory when the messages `erased` (text by id) go; `texts` has those of its others.
+
+    Where a version goes, the one that it took the place of goes on until what came after. A version without sources
+    is its owner's own word and stays.
+    """
+    kept: list[Version] = []
+    unread: set[str] = set()
+    for version in memory.versions:
+        left = tuple(source for source in version.sources if source.message_id not in erased)
+        if len(left) == len(version.sources):
+            kept.append(version)
+        elif left and not _tells(version, erased, texts, left):
+            kept.append(replace(version, sources=left))
+        else:
+            unread.update(source.message_id for source in left)
+    gone = [version for version in memory.versions if version.id not in {each.id for each in kept}]
+    if not kept:
+        return Remains(None, len(gone), frozenset(unread))
+    closed = _closed(memory.versions, {version.id: version for version in kept})
+    return Remains(_renamed(replace(memory, versions=closed), changed=bool(gone)), len(gone), frozenset(unread))
+
+
+def leaks(text: str, erased: Iterable[str], left: Iterable[str]) -> bool:
+    """Tell whether a text has a word that an erased text has, and none of those that are left."""
+    lost = {term for each in erased for term in terms(each)} - {term for each in left for term in terms(each)}
+    return not lost.isdisjoint(content_terms(text))
+
+
+def _tells(version: Version, erased: Mapping[str, str], texts: Mapping[str, str], left: tuple[Source, ...]) -> bool:
+    """Tell whether a version's words come from a message that is erased."""
+    said = f"{version.text} {version.value} {version.time.words if version.time else ''}"
+    lost = [erased[source.message_id] for source in version.sources if source.message_id in erased]
+    known = [f"{source.speaker} {source.quote} {texts.get(source.message_id, '')}" for source in left]
+    return leaks(said, lost, known)
+
+
+def _closed(versions: Iterable[Version], kept: Mapping[str, Version]) -> tuple[Version, ...]:
+    """Return the kept versions, each lasting until the one that follows it; from last to first, so that gaps add up."""
+    ordered = list(versions)
+    for place in range(len(ordered) - 1, 0, -1):
+        gone, before = ordered[place], ordered[place - 1]
+        if gone.id not in kept and before.valid_to == gone.valid_from:
+            ordered[place - 1] = replace(before, valid_to=gone.valid_to)
+    return tuple(replace(kept[each.id], valid_to=each.valid_to) for each in ordered if each.id in kept)
+
+
+def _renamed(memory: Memory, *, changed: bool) -> Memory:
+    """Return the memory with a key that holds no word of a version that went."""
+    if not changed or not memory.value_key or memory.kind is MemoryKind.INSIGHT:
+        return memory
+    current = memory.current
+    key = stems_key(current.value)
+    if memory.kind is MemoryKind.EVENT:
+        key = f"{key} @{current.valid_from:%Y-%m-%d}"
+    return replace(memory, value_key=key)

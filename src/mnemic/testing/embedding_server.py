@@ -92,12 +92,12 @@ class EmbeddingServer:
         owner = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:  # noqa: N802 - the name that http.server calls
+            def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["content-length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                answer = owner._answer(Request(self.path, headers, json.loads(body)))  # noqa: SLF001 - its own part
+                answer = owner._answer(Request(self.path, headers, json.loads(body)))
                 if answer.stall:
-                    owner._stopping.wait(_LONGEST_STALL)  # noqa: SLF001 - its own part
+                    owner._stopping.wait(_LONGEST_STALL)
                     return
                 self._send(answer)
 

@@ -33,6 +33,7 @@ DESCRIPTIONS: Final = (
     "NOTICE*",
 )
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
+_TIMEOUT = 10.0  # seconds for the hub's first answer
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -110,16 +111,17 @@ def _copy(source: Path, fresh: Path) -> None:
 
 
 def _download(name: str, fresh: Path, endpoint: str | None) -> None:
+    if not _REPOSITORY.fullmatch(name):
+        raise InputError("name", f"{name!r} is no repository of the hub, such as org/model; or name a folder as source")
     import httpx2  # noqa: PLC0415 - with the next 0.3 s, paid only by who downloads
     from huggingface_hub import HfApi, errors  # noqa: PLC0415
 
-    if not _REPOSITORY.fullmatch(name):
-        raise InputError("name", f"{name!r} is no repository of the hub, such as org/model; or name a folder as source")
     api = HfApi(endpoint=endpoint)
     try:
-        files = wanted(api.list_repo_files(name))
+        told = api.model_info(name, timeout=_TIMEOUT)  # unlike the listing, it does not try for 20 s when offline
+        files = wanted(entry.rfilename for entry in told.siblings or ())
         if files:
-            api.snapshot_download(name, local_dir=fresh, allow_patterns=files, max_workers=2)
+            api.snapshot_download(name, revision=told.sha, local_dir=fresh, allow_patterns=files, max_workers=2)
     except errors.RepositoryNotFoundError as error:
         raise EmbedderError(
             f"the hub has no model {name} that is open to you: check the name, or log in with `hf auth login`",

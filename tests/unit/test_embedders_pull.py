@@ -1,0 +1,169 @@
+"""A pulled model is whole and only what an embedder needs, or the folder is as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from mnemic.backends.models.local import open_folder
+from mnemic.backends.models.onnx import OnnxEmbedder
+from mnemic.backends.models.pull import pull, safe_name, wanted
+from mnemic.errors import EmbedderError, InputError
+from mnemic.testing.model_folder import write_model_folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write_model_folder(tmp_path / "source")
+
+
+def test_a_model_is_copied_from_a_folder_and_can_be_used(source: Path, tmp_path: Path) -> None:
+    pulled = pull("org/mini", tmp_path / "models", source=str(source))
+    assert pulled == tmp_path / "models" / "org--mini"
+    assert np.allclose(open_folder(pulled).embed(["boat"]), OnnxEmbedder.bundled().embed(["boat"]), atol=1e-5)
+    assert not (pulled / "onnx" / "model.onnx").is_symlink()
+
+
+def test_only_one_set_of_weights_and_no_code_is_taken() -> None:
+    files = [
+        "onnx/model.onnx", "onnx/model.onnx_data", "onnx/model_O4.onnx", "onnx/model_quantized.onnx",
+        "model.safetensors", "pytorch_model.bin", "modeling.py",
+        "tokenizer.json", "config.json", "1_Pooling/config.json", "LICENSE.txt",
+    ]  # fmt: skip
+    assert set(wanted(files)) == {
+        "onnx/model.onnx", "onnx/model.onnx_data",
+        "tokenizer.json", "config.json", "1_Pooling/config.json", "LICENSE.txt",
+    }  # fmt: skip
+    assert "model.safetensors" in wanted([name for name in files if "onnx" not in name])
+
+
+def test_pulling_again_replaces_the_model_and_leaves_nothing_else(source: Path, tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    pulled = pull("mini", models, source=str(source))
+    (pulled / "stale.txt").write_text("old")
+    pull("mini", models, source=str(source))
+    assert not (pulled / "stale.txt").exists()
+    assert [path.name for path in models.iterdir()] == ["mini"]
+
+
+@pytest.mark.parametrize("missing", ["onnx/model.onnx", "tokenizer.json"])
+def test_a_source_without_a_needed_file_changes_nothing(source: Path, tmp_path: Path, missing: str) -> None:
+    models = tmp_path / "models"
+    before = pull("mini", models, source=str(source))
+    (source / missing).unlink()
+    with pytest.raises(EmbedderError):
+        pull("mini", models, source=str(source))
+    assert (before / missing).is_file()
+    assert [path.name for path in models.iterdir()] == ["mini"]
+
+
+def test_a_source_that_is_no_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="source"):
+        pull("mini", tmp_path / "models", source=str(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    "name, safe", [("org/model", "org--model"), ("../../etc", "etc"), (".hidden", "hidden"), ("a b", "a-b")]
+)
+def test_no_name_leads_out_of_the_folder(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+@pytest.mark.parametrize("name", ["", "..", "///", " "])
+def test_a_name_that_names_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="name"):
+        safe_name(name)
+
+
+def test_a_name_that_is_no_repository_is_refused_before_the_network(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no repository of the hub"):
+        pull("https://example.org/model", tmp_path)
+
+
+class Hub(BaseHTTPRequestHandler):
+    """As much of the hub's protocol as its own client needs for one small public repository."""
+
+    def __init__(self, root: Path, *args: object) -> None:
+        self.root = root
+        super().__init__(*args)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        self._serve(with_body=True)
+
+    def do_HEAD(self) -> None:
+        self._serve(with_body=False)
+
+    def _serve(self, *, with_body: bool) -> None:
+        path = urlsplit(self.path).path
+        if path.startswith("/api/models/org/mini/tree/"):
+            self._send(
+                [{"type": "file", "path": name, "size": 1, "oid": "0" * 40} for name in self._files()], with_body
+            )
+        elif path.startswith("/api/models/org/mini"):
+            listed = [{"rfilename": name} for name in self._files()]
+            self._send({"id": "org/mini", "sha": "c" * 40, "siblings": listed}, with_body)
+        elif path.startswith("/org/mini/resolve/"):
+            self._bytes((self.root / path.split("/", 5)[5]).read_bytes(), with_body)
+        else:
+            self._bytes(b"{}", with_body, 404, {"x-error-code": "RepoNotFound"})
+
+    def _files(self) -> list[str]:
+        return sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file())
+
+    def _send(self, body: object, with_body: bool) -> None:
+        self._bytes(json.dumps(body).encode(), with_body)
+
+    def _bytes(self, body: bytes, with_body: bool, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        tag = hashlib.sha256(body).hexdigest()
+        for name, value in {"etag": f'"{tag}"', "x-repo-commit": "c" * 40, **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        if with_body:
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base's name for it
+        """Say nothing."""
+
+
+@pytest.fixture
+def hub(source: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, source))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join(5)
+
+
+def test_a_model_is_fetched_from_a_hub_without_code(source: Path, hub: str, tmp_path: Path) -> None:
+    (source / "modeling_mini.py").write_text("raise SystemExit")
+    pulled = pull("org/mini", tmp_path / "models", endpoint=hub)
+    assert np.allclose(open_folder(pulled).embed(["boat"]), OnnxEmbedder.bundled().embed(["boat"]), atol=1e-5)
+    assert not (pulled / "modeling_mini.py").exists()
+    assert not (pulled / ".cache").exists()
+
+
+def test_a_model_that_the_hub_lacks_is_named(hub: str, tmp_path: Path) -> None:
+    with pytest.raises(EmbedderError, match="no model org/other that is open to you"):
+        pull("org/other", tmp_path / "models", endpoint=hub)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+def test_without_a_connection_the_error_says_what_happened_and_what_to_do(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as closed:
+        gone = f"http://127.0.0.1:{closed.server_address[1]}"
+    with pytest.raises(EmbedderError, match=r"could not be fetched.*check the connection.*folder as source"):
+        pull("org/mini", tmp_path / "models", endpoint=gone)
+    assert list((tmp_path / "models").iterdir()) == []

@@ -1,0 +1,104 @@
+"""Puts an answer together: reads the question, chooses the way to answer it, and decides whether it is good enough.
+
+The ways are tried from the surest to the plainest: an attribute that is stated, a date, a value that the question's own
+words point at, the sentence that fits best. It writes no word that is not in the hits, but for dates and frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from mnemic.core.answering.asking import Asked, Wants, read_question
+from mnemic.core.answering.certainty import confidence, read_signs
+from mnemic.core.answering.evidence import Sentence, read_sentences
+from mnemic.core.answering.moments import date_answer
+from mnemic.core.answering.statements import phrase, read_statements, standing, topic_of
+from mnemic.core.answering.values import value_answer
+from mnemic.core.temporal import question_times
+from mnemic.model.query import Hit
+from mnemic.text import shorten
+
+NOT_FOUND: Final = "Not in memory."
+THRESHOLD: Final = 0.5
+"""The confidence from which an answer is given; set on public data, see `certainty`."""
+
+_LONGEST: Final = 320  # characters of a quotation, about 60 words
+_STATED: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer and the hits that it stands on. `value` is the answer without its frame: a value, a date, the words
+    of a quotation; empty when nothing was found. `name` is the person that it names, when one is asked for.
+    """
+
+    text: str
+    citations: tuple[Hit, ...]
+    found: bool
+    confidence: float
+    value: str = ""
+    name: str = ""
+
+
+def compose(
+    question: str,
+    hits: Sequence[Hit],
+    *,
+    reference: datetime,
+    speakers: Sequence[str],
+    threshold: float = THRESHOLD,
+) -> Draft:
+    """Answer a question from hits, best first. `speakers` are the display names that memory knows, `reference` is the
+    aware moment from which the question's time words count. Never raises, whatever the texts.
+    """
+    usable = [hit for hit in hits if hit.text.strip()]
+    asked = read_question(question, speakers)
+    if not usable:
+        return Draft(NOT_FOUND, (), found=False, confidence=0.0)
+    stated = _stated(asked, usable, reference)
+    if stated is not None:
+        return stated
+    sentences = read_sentences(asked, usable, question_times(question, reference))
+    sure = round(confidence(read_signs(asked, usable, sentences)), 3)
+    if sure < threshold or not sentences:
+        return Draft(NOT_FOUND, (), found=False, confidence=sure)
+    return _drawn(asked, sentences, sure)
+
+
+def _stated(asked: Asked, hits: Sequence[Hit], reference: datetime) -> Draft | None:
+    """Answer from statements about an attribute."""
+    statements = read_statements(hits)
+    topic = topic_of(asked, statements)
+    if topic is None:
+        return None
+    times = question_times(asked.text, reference)
+    held = standing(topic, asked, statements, times[0] if times else None)
+    if not held.now:
+        return None
+    text = phrase(topic, held)
+    told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
+    return Draft(text, tuple({each.hit.id: each.hit for each in told}.values()), found=True, confidence=_STATED, value=text)
+
+
+def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
+    """Answer from the sentences."""
+    if asked.wants is Wants.TIME:
+        dated = date_answer(asked, sentences)
+        if dated is not None:
+            return Draft(dated.text, (dated.sentence.hit,), found=True, confidence=sure, value=dated.text)
+    drawn = value_answer(asked, sentences)
+    if drawn is not None:
+        return Draft(drawn.text, drawn.citations, found=True, confidence=sure, value=drawn.text)
+    best = sentences[0]
+    words = shorten(best.text, _LONGEST)
+    return Draft(quoted(best.hit, words), (best.hit,), found=True, confidence=sure, value=words)
+
+
+def quoted(hit: Hit, words: str) -> str:
+    """Return words of a hit as an answer shows them: a message with its speaker, a memory as it is."""
+    if hit.kind != "message" or not hit.speaker:
+        return words
+    return f'{hit.speaker}: "{words}"'

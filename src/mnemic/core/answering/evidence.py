@@ -1,0 +1,100 @@
+"""The sentences of the hits, each with how well it fits the question.
+
+A sentence stands for the words around it: what the sentence before it says counts half. Rarity of a stem is judged by
+the hits alone, for the whole memory is not seen from here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemic.core.answering.asking import Asked
+from mnemic.model.moment import TimeSpan
+from mnemic.model.query import Hit
+from mnemic.text import fold, sentence_spans, terms
+
+_LONGEST: Final = 4_000  # characters of a hit that are read
+_SOON: Final = timedelta(days=10)  # what happened is mostly told within days
+_SAID_THEN: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a hit, `start:end` of its text. `cover` is the share of the question's weight in it (0 to 1),
+    `around` the same for the sentence with those beside it, `score` what both and the hit are worth together.
+    `ours` says that the one who is asked about speaks or is spoken of.
+    """
+
+    hit: Hit
+    rank: int
+    text: str
+    start: int
+    end: int
+    terms: frozenset[str]
+    cover: float
+    around: float
+    score: float
+    ours: bool
+
+    @property
+    def said_at(self) -> datetime:
+        """The moment when it was said."""
+        return self.hit.said_at
+
+
+def stem_weights(asked: Asked, hits: Sequence[Hit]) -> dict[str, float]:
+    """Return how much each stem of the question tells, judged by in how many of the hits it stands."""
+    held = [frozenset(terms(hit.text[:_LONGEST])) for hit in hits]
+    return {each: math.log1p((len(held) + 1) / (sum(each in one for one in held) + 0.5)) for each in asked.stems}
+
+
+def share(weights: Mapping[str, float], found: frozenset[str]) -> float:
+    """Return the share of the weights whose stems are found; 0 when there are none."""
+    whole = sum(weights.values())
+    return sum(weight for each, weight in weights.items() if each in found) / whole if whole else 0.0
+
+
+def read_sentences(asked: Asked, hits: Sequence[Hit], times: Sequence[TimeSpan] = ()) -> list[Sentence]:
+    """Return the sentences of all hits, best first; those said in, or soon after, a time that is named are worth more."""
+    weights = stem_weights(asked, hits)
+    found = []
+    for rank, hit in enumerate(hits):
+        timely = _SAID_THEN if any(_near(span, hit.said_at) for span in times) else 0.0
+        found.extend(_of_hit(asked, hit, rank, weights, timely))
+    return sorted(found, key=lambda sentence: -sentence.score)
+
+
+def _near(span: TimeSpan, said_at: datetime) -> bool:
+    try:
+        return replace(span, end=span.end + _SOON if span.end else None).contains(said_at)
+    except OverflowError:  # beyond what datetime can hold
+        return span.contains(said_at)
+
+
+def _of_hit(asked: Asked, hit: Hit, rank: int, weights: Mapping[str, float], timely: float) -> list[Sentence]:
+    text = hit.text[:_LONGEST]
+    spans = sentence_spans(text)
+    stems = [frozenset(terms(text[start:end])) for start, end in spans]
+    ours = is_about(asked, hit)
+    found = []
+    for place, (start, end) in enumerate(spans):
+        beside = stems[max(0, place - 1) : place + 2]
+        cover, around = share(weights, stems[place]), share(weights, frozenset().union(*beside))
+        question = text[start:end].rstrip().endswith("?")
+        score = timely + 2.0 * hit.score + 0.5 * cover + 0.4 * around + (0.25 if ours else 0.0) - (0.3 if question else 0.0)
+        found.append(
+            Sentence(hit, rank, text[start:end], start, end, stems[place], cover, around, score - 0.005 * rank, ours)
+        )
+    return found
+
+
+def is_about(asked: Asked, hit: Hit) -> bool:
+    """Tell whether the hit is of, or about, the one whom the question asks about; True when it names no one."""
+    if not asked.speakers:
+        return True
+    subject = str(hit.metadata.get("subject", "")) if hit.kind != "message" else ""
+    return any(fold(name) in (fold(hit.speaker), fold(subject)) for name in asked.speakers)

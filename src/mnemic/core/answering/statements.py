@@ -1,0 +1,231 @@
+"""Questions about a person's attributes: which value holds, which held before, by memories and by plain statements.
+
+A message that has not been refined yet is read with the same rules that refine it, so that an answer does not depend
+on background work. A question that fits no attribute of the tree is not answered here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from mnemic.core.answering.asking import Asked, Wants
+from mnemic.core.answering.moments import day
+from mnemic.core.extraction import extract
+from mnemic.core.wording import akin, same_value
+from mnemic.model.query import Hit
+from mnemic.model.moment import TimeSpan
+from mnemic.text import content_terms, fold, stem, words
+
+_KIN: Final = (
+    "sister brother mother mum mom father dad son daughter niece nephew aunt uncle cousin grandmother grandfather "
+    "grandma grandpa wife husband"
+)
+_SPECIES: Final = "dog cat puppy kitten rabbit parrot horse turtle fish hamster bird pet"
+_PARTNER: Final = "partner|boyfriend|girlfriend|husband|wife|fiance|fiancee|spouse"
+
+_RULES: Final = tuple(
+    (re.compile(pattern), attributes)
+    for pattern, attributes in (
+        (r"\bhow (?:do|does|did) .+ (?:feel|think)\b", ("preference.like", "preference.prefers")),
+        (r"\bfavou?rite (?P<noun>[a-z]+(?: [a-z]+)?)", ("preference.favourite",)),
+        (r"\bwhere (?:do|does|did|is|are|has|have) .*\b(?:live|lives|living|based|lived)\b|\bhome (?:town|city)\b", ("home.place",)),
+        (r"\bwhere (?:do|does|did|is|has) .*\b(?:work|working|worked|employed)\b|\bemployer\b", ("work.employer",)),
+        (r"\bfor (?:a living|work)\b|\b(?:job|profession|occupation)\b|\bwork as\b|\bjob title\b", ("work.job",)),
+        (r"\bbirthday\b", ("identity.birthday",)),
+        (r"\bhow old\b|\b(?:what|which) age\b|'s age\b", ("identity.age",)),
+        (r"\ballerg(?:ic|y|ies)\b", ("health.allergy",)),
+        (rf"\b(?:names?|called|who)\b.*\b(?P<species>{'|'.join(_SPECIES.split())})s?\b", ("possession.pet",)),
+        (rf"\b(?:what|which|how many|does) .*\b(?P<species>{'|'.join(_SPECIES.split())})s\b.*\b(?:have|has|own|owns)\b", ("possession.pet",)),
+        (rf"\b(?:names?|called|who)\b.*\b(?:{_PARTNER})\b|\b(?:dating|married to|engaged to)\b", ("relation.partner",)),
+        (rf"\b(?:names?|called|who)\b.*\b(?P<kin>{'|'.join(_KIN.split())})s?\b", ("relation.",)),
+        (r"\brelationship status\b|\b(?:single|married|engaged)\b", ("relation.status",)),
+        (r"\blanguages?\b.*\blearn", ("language.learning",)),
+        (r"\blanguages?\b", ("language.speaks",)),
+        (r"\b(?:originally from|home country|where (?:is|are) .* from)\b", ("identity.origin", "identity.birthplace")),
+        (r"\bwhere (?:was|were) .* born\b", ("identity.birthplace",)),
+        (r"\bnationality\b", ("identity.nationality",)),
+        (r"\breligion\b", ("identity.religion",)),
+        (r"\bnickname\b", ("identity.nickname",)),
+        (r"\b(?:car|vehicle)\b.*\b(?:drive|have|own)|\bdrives?\b", ("possession.vehicle",)),
+        (r"\b(?:diet|vegetarian|vegan)\b", ("diet.kind",)),
+        (r"\bhobb(?:y|ies)\b", ("interest.hobby",)),
+        (r"\b(?:what|which) (?:subject|degree|major)|\bmajor in\b|\bwhat (?:is|does|do) .* study", ("education.field", "education.degree")),
+        (r"\b(?:which|what) (?:school|university|college)\b", ("education.school",)),
+        (r"\b(?:medicine|medication)s?\b", ("health.medication",)),
+    )
+)  # fmt: skip
+_NAMED: Final = re.compile(r"\b(?:named|called)\s+(?P<name>.+)$")
+_POSSESSIVE: Final = re.compile(r"(?P<owner>[A-Z\u00c0-\u00de][\w-]+)['\u2019]s? (?:[a-z]+ ){0,2}?(?P<kin>[a-z]+)(?: (?P<name>[A-Z]\w+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement about a subject, from a memory or from a message, with the hit that it stands on."""
+
+    subject: str
+    attribute: str
+    value: str
+    text: str
+    polarity: int
+    since: datetime
+    hit: Hit
+    dated: bool
+    closed: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What attribute of whom is asked for; `noun` narrows it (the colour of a favourite colour, the kin, the animal)."""
+
+    subject: str
+    attributes: tuple[str, ...]
+    noun: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The statements that hold, and those that held before them, oldest first."""
+
+    now: tuple[Statement, ...]
+    before: tuple[Statement, ...]
+
+
+def read_statements(hits: Sequence[Hit]) -> list[Statement]:
+    """Return what the hits state, memories first where they say the same, in the order in which it holds."""
+    speakers = list(dict.fromkeys(hit.speaker for hit in hits if hit.kind == "message"))
+    found = [statement for hit in hits for statement in _of_hit(hit, speakers)]
+    return sorted(found, key=lambda statement: statement.since)
+
+
+def _of_hit(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
+    if hit.kind != "message":
+        attribute = str(hit.metadata.get("attribute", ""))
+        if not attribute:
+            return []
+        denied = bool(re.search(r"\b(?:no longer|not|n't|never|broke up|sold)\b", hit.text))
+        subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
+        return [Statement(subject, attribute, value, hit.text, -1 if denied else 1, hit.said_at, hit, False, hit.valid_to)]
+    others = [speaker for speaker in speakers if speaker != hit.speaker]
+    listener = others[0] if len(others) == 1 else None
+    read = extract(hit.text[:4_000], speaker=hit.speaker, said_at=hit.said_at, listener=listener)
+    return [
+        Statement(each.subject, each.attribute, each.value, each.text, each.polarity, each.valid_from, hit, each.time is not None, each.valid_to)
+        for each in read
+    ]  # fmt: skip
+
+
+def topic_of(asked: Asked, statements: Sequence[Statement]) -> Topic | None:
+    """Return the attribute that a question asks for and whose; None when it asks for no attribute of anyone known."""
+    if asked.wants in {Wants.TIME, Wants.SPAN, Wants.REASON} and "birthday" not in asked.low:
+        return None
+    for pattern, attributes in _RULES:
+        match = pattern.search(asked.low)
+        if match is None:
+            continue
+        groups = match.groupdict()
+        noun = groups.get("noun") or groups.get("species") or groups.get("kin") or ""
+        if groups.get("kin"):
+            attributes = (f"relation.{noun}",)
+        subject = _subject(asked, statements)
+        return Topic(subject, attributes, noun) if subject else None
+    return None
+
+
+def _subject(asked: Asked, statements: Sequence[Statement]) -> str:
+    """Return whose attribute is meant: Maud of "Hanne's sister Maud", the sister's name of "Hanne's sister"."""
+    owned = _POSSESSIVE.search(asked.text)
+    if owned and owned["kin"] in _KIN.split():
+        if owned["name"]:
+            return owned["name"]
+        if not re.search(r"\b(?:names?|called|who)\b", asked.low):
+            kin = [each for each in statements if each.attribute == f"relation.{owned['kin']}" and fold(each.subject) == fold(owned["owner"])]
+            return kin[-1].value if kin else f"{owned['owner']}'s {owned['kin']}"
+    known = {fold(statement.subject) for statement in statements}
+    people = [name for name in asked.names if fold(name) in known] or list(asked.speakers)
+    if owned and fold(owned["owner"]) not in {fold(name) for name in people}:
+        return owned["owner"]
+    return people[0] if people else (asked.names[0] if asked.names else "")
+
+
+def standing(topic: Topic, asked: Asked, statements: Sequence[Statement], at: TimeSpan | None) -> Standing:
+    """Return what holds of a topic at a time (default: by the latest words), and what held before."""
+    now: list[Statement] = []
+    before: list[Statement] = []
+    for each in statements:
+        if not _fits(topic, asked, each) or (at is not None and at.end is not None and each.since >= at.end):
+            continue
+        single = _is_single(each.attribute)
+        if each.polarity > 0 or each.attribute.startswith("preference.like"):
+            gone = [old for old in now if (single or akin(old.value, each.value))]
+            now = [old for old in now if old not in gone] + [each]
+        else:
+            gone = [old for old in now if akin(old.value, each.value)]
+            now = [old for old in now if old not in gone]
+        before.extend(old for old in gone if not same_value(old.value, each.value) or old.polarity != each.polarity)
+        corrected = [old for old in now if old is not each and _denies(each.hit.text, old.value)]
+        now = [old for old in now if old not in corrected]
+        before.extend(corrected)
+    return Standing(tuple(now), tuple(before))
+
+
+def _fits(topic: Topic, asked: Asked, each: Statement) -> bool:
+    if fold(each.subject) != fold(topic.subject):
+        return False
+    if not any(each.attribute == name or each.attribute.startswith(f"{name}.") for name in topic.attributes):
+        return False
+    if topic.attributes[0] == "preference.favourite":
+        kind = {stem(word) for word in words(each.attribute.rpartition(".")[2].replace("_", " "))}
+        return stem(words(topic.noun)[0]) in kind or kind == {stem(word) for word in words(topic.noun)}
+    if topic.attributes[0] == "possession.pet" and topic.noun != "pet":
+        return topic.noun in words(each.value)
+    if topic.attributes[0] == "preference.like":
+        return bool(set(content_terms(each.value)) & set(asked.stems))
+    return True
+
+
+def _is_single(attribute: str) -> bool:
+    return attribute in {
+        "home.place", "work.job", "work.employer", "relation.partner", "relation.status", "identity.age",
+        "identity.birthday", "identity.name",
+    } or attribute.startswith("preference.favourite")  # fmt: skip
+
+
+def _denies(text: str, value: str) -> bool:
+    """Tell whether a text says that it is not this value: "it isn't hazelnuts at all"."""
+    if not value:
+        return False
+    return bool(re.search(rf"(?:n['\u2019]t|\bnot|\bno longer)\s+(?:\w+\s+){{0,1}}{re.escape(value)}\b", text, re.IGNORECASE))
+
+
+def shown_value(topic: Topic, statement: Statement) -> str:
+    """Return a value as the answer shows it: the name of a named pet when names are asked for."""
+    named = _NAMED.search(statement.value)
+    return named["name"] if named and topic.attributes[0] in {"possession.pet"} and topic.noun else statement.value
+
+
+def phrase(topic: Topic, standing: Standing) -> str:
+    """Return the answer: the values that hold, and, for one value, what held before."""
+    if topic.attributes[0].startswith("preference.like"):
+        return _feeling(standing)
+    values = list(dict.fromkeys(shown_value(topic, each) for each in standing.now))
+    text = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
+    notes = []
+    if len(standing.now) == 1 and standing.before:
+        current = standing.now[0]
+        if current.dated:
+            notes.append(f"since {day(current.since)}")
+        earlier = [shown_value(topic, each) for each in standing.before if not akin(each.value, current.value)]
+        notes.extend([f"before: {earlier[-1]}"] if earlier else [])
+    text = text[:1].upper() + text[1:]
+    return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _feeling(standing: Standing) -> str:
+    current = standing.now[-1]
+    earlier = [each for each in standing.before if each.polarity != current.polarity]
+    note = f" (before: {earlier[-1].text.rstrip('.')}, {day(earlier[-1].hit.said_at)})" if earlier else ""
+    return f"{current.text.rstrip('.')}{note}"

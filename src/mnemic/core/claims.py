@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from mnemic.core.wording import akin, same_value
+from mnemic.core.wording import akin
 from mnemic.model.memory import Change, Source, Version
 from mnemic.model.moment import TimeSpan
 

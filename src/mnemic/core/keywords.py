@@ -14,7 +14,7 @@ from typing import Final
 
 from mnemic.text import STOP_WORDS, stem, words
 
-_FILLERS: Final = frozenset(
+FILLERS: Final = frozenset(
     """able absolutely actually amazing amp anything anyway awesome awhile back bet bit bye came care come coming cool
     else ever every everyone everything exciting feel feeling felt fine forward found fun getting give given glad go
     goes going gone good gotta great guess haha happen happened hear heard hello help hope idea im keep kind kinda know
@@ -23,7 +23,8 @@ _FILLERS: Final = frozenset(
     said saw say saying see seem seems seen share sharing show since something soon sorry sound sounds still stuff super
     sure take taking talk tell thank thanks thing things think thinking thought time times today together told tomorrow
     took tried try trying two use used using via want wanted way week well went whats wish without wonder wonderful
-    wondering worth would yay year years yes yesterday yet yep yup""".split()
+    wondering worth would yay year years yes yesterday yet yep yup youve youd youll theyve theyd theyll
+    whos heres""".split()
 )
 """What people say about any topic; shown only when a text has nothing else."""
 
@@ -47,7 +48,7 @@ def keywords(
     """
     skipped = {stem(word) for name in skip for word in words(name)}
     runs = [_run(text, skipped) for text in texts]
-    kept = [[word if word and word not in _FILLERS else "" for word in run] for run in runs]
+    kept = [[word if word and word not in FILLERS else "" for word in run] for run in runs]
     if not any(word for run in kept for word in run):
         kept = runs
     counts: Counter[str] = Counter(stem(word) for run in kept for word in run if word)

@@ -18,6 +18,7 @@ from mnemic.core.timeline import SAME_EVENT, denies, timeline
 from mnemic.core.wording import akin, same_value, stems_key, value_terms
 from mnemic.errors import ConflictError
 from mnemic.model.memory import Candidate, Change, Memory, MemoryKind, Source, Version
+from mnemic.model.moment import TimeSpan
 from mnemic.text import fold
 
 DOUBT: Final = 0.5
@@ -104,7 +105,7 @@ def value_key(candidate: Candidate) -> str:
 
     It is empty for an attribute with a single value, the stems of the value for one with many; an event has its day.
     """
-    if candidate.kind is MemoryKind.EVENT:
+    if _is_event(candidate.kind, candidate.attribute) and not candidate.single:
         return f"{stems_key(candidate.value)} @{candidate.valid_from:%Y-%m-%d}"
     return "" if candidate.single else stems_key(candidate.value)
 
@@ -157,7 +158,7 @@ def apply(
         raise ConflictError(f"The plan changes memory {plan.memory_id!r}: apply it to that one.", id=plan.memory_id)
     if isinstance(plan, Skip) or memory.locked:
         return memory
-    event = memory.kind is MemoryKind.EVENT
+    event = _is_event(memory.kind, memory.attribute)
     claim = _claim(plan.candidate, source)
     versions = timeline(memory.versions, claim, ids=ids, recorded_at=recorded_at, event=event)
     key = memory.value_key
@@ -166,10 +167,15 @@ def apply(
     return replace(memory, versions=versions, value_key=key)
 
 
+def _is_event(kind: MemoryKind, attribute: str) -> bool:
+    """Tell whether statements are about what happens once; a plan is an event that lasts until its time."""
+    return kind is MemoryKind.EVENT and not attribute.startswith("plan.")
+
+
 def _change(candidate: Candidate, target: Memory) -> Plan:
     """Return what the candidate changes in a memory, by putting it in and looking."""
     claim = _claim(candidate, Source(_TRIAL, candidate.quote, candidate.valid_from))
-    event = target.kind is MemoryKind.EVENT
+    event = _is_event(target.kind, target.attribute)
     drawn = timeline(
         target.versions, claim, ids=(f"{_TRIAL}{n}" for n in count()), recorded_at=target.created_at, event=event
     )
@@ -265,7 +271,7 @@ def _bounded(candidate: Candidate, siblings: Sequence[Memory]) -> Candidate:
 
 
 def _target_of_many(candidate: Candidate, siblings: Sequence[Memory]) -> Memory | None:
-    if candidate.kind is MemoryKind.EVENT:
+    if _is_event(candidate.kind, candidate.attribute):
         alike = [memory for memory in siblings if _says(memory, candidate) and _is_same_time(memory, candidate)]
         return alike[0] if alike else None
     key = value_key(candidate)
@@ -285,16 +291,18 @@ def _is_same_time(memory: Memory, candidate: Candidate) -> bool:
     for version in memory.versions:
         if abs(version.valid_from - candidate.valid_from) <= SAME_EVENT:
             return True
-        if (span is not None and span.start is not None and span.contains(version.valid_from)) or (
-            version.time is not None and version.time.start is not None and version.time.contains(candidate.valid_from)
-        ):
+        if _is_within(version.valid_from, span) or _is_within(candidate.valid_from, version.time):
             return True
     return False
 
 
+def _is_within(moment: datetime, span: TimeSpan | None) -> bool:
+    return span is not None and span.start is not None and span.end is not None and span.contains(moment)
+
+
 def _duplicate(candidate: Candidate, similar: Sequence[tuple[Memory, float]]) -> Memory | None:
     """Return the memory that says the same in other words; numbers must be the same for that."""
-    if candidate.kind is MemoryKind.EVENT:
+    if _is_event(candidate.kind, candidate.attribute):
         return None
     for memory, cosine in sorted(similar, key=lambda pair: (-pair[1], pair[0].id)):
         current = memory.current

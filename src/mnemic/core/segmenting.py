@@ -112,17 +112,19 @@ def chain(
     gap: timedelta,
     middle: Vector | None = None,
     *,
-    floor: float = 0.2,
+    floor: float | None = None,
     pause: timedelta = timedelta(minutes=30),
 ) -> bool:
     """Tell whether a page continues the one before it in its session: soon after it, and about the same.
 
     `previous` and `vector` are the unit vectors (d,) of the two pages, `gap` the pause between them, `middle` the
     cube's `centre`. The longer the pause, the more alike they must be: the cosine has to reach `floor` * (1 + gap /
-    `pause`). In real conversations four of five neighbours pass the floor, and one of four pairs at random.
+    `pause`). Of real neighbours four in five pass the floor, of pairs at random one in four.
     """
     if middle is not None:
         previous, vector = previous - middle, vector - middle
+    if floor is None:
+        floor = 0.4 if middle is None else 0.2
     strictness = 1.0 + max(gap, timedelta()) / pause
     return float(unit(previous) @ unit(vector)) >= floor * strictness
 

@@ -68,6 +68,7 @@ _JOIN: Final = re.compile(r"(?:\s?[-\u2013]\s?|\s{1,4}(?:to|until|till|through|a
 _LEANING: Final = re.compile(
     rf"{GAP}(?:right{GAP}|just{GAP})?(?:before|after|prior{GAP}to|preceding|following){GAP}(?:the{GAP})?"
 )
+_WITHIN: Final = re.compile(rf"{GAP}(?:of|in){GAP}")
 _INSIDE: Final = re.compile(rf",?{GAP}(?:of{GAP}|in{GAP}|on{GAP})?")
 _RANGE_OPENERS: Final = frozenset({"from", "between"})
 _PERFECT: Final = re.compile(r"\b(?:have|has|'ve|been|i've|we've)\b|'ve\b")
@@ -104,7 +105,11 @@ def find_times(text: str, reference: datetime, *, tense: Tense | None = None) ->
 def _leans(view: Text, first: Atom, second: Atom) -> bool:
     """Tell whether the first is only the unit of the second: "last Friday before Christmas"."""
     gap = view.low[first.end : second.start]
-    return len(gap) < 20 and bool(second.spans) and _LEANING.fullmatch(gap) is not None
+    if len(gap) >= 20 or not second.spans:
+        return False
+    if second.spans[0].grain is Grain.MONTH and view.low.startswith("last", first.start):
+        return _WITHIN.fullmatch(gap) is not None
+    return _LEANING.fullmatch(gap) is not None
 
 
 def question_times(question: str, reference: datetime) -> list[TimeSpan]:

@@ -289,7 +289,12 @@ def _day_of_month(text: Text, match: re.Match[str]) -> Atom | None:
     return Atom(match.start(), match.end(), tuple(spans)) if spans else None
 
 
+_DAY_BEFORE: Final = re.compile(r"(?<!\d)\d{1,2}(?:st|nd|rd|th)?(?:\sof)?\s\Z")
+
+
 def _month_of_year(text: Text, match: re.Match[str]) -> Atom | None:
+    if _DAY_BEFORE.search(text.low, max(0, match.start() - 9), match.start()):
+        return None  # a day that the month does not have: "31 February 2023"
     year = int(match["year"]) if match["year"] else 2000 + int(match["short"])
     return _atom(match, _yearly(text.calendar, match["name"], range(year, year + 1))[0])
 

@@ -6,6 +6,7 @@ and reported speech and other languages give nothing. What each rule reads is in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -45,6 +46,7 @@ _RULES: Final = _merged(
     tastes.RULES,
     possessions.RULES,
 )
+_NUMBER: Final = re.compile(r"\s{0,9}\d{1,3}[.!]{0,3}\s{0,9}")
 _WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, relations.kin_called, identity.called)
 _DOINGS: Final = (habit, plan, ongoing, event)
 
@@ -64,7 +66,7 @@ def extract(
     `previous` is the turn before, of `previous_speaker`: a short answer is read with its question. `listener` is whom
     "you" means; without it, statements that need it are left out. It never raises, whatever the text.
     """
-    if not text or not is_english(text):
+    if not text or not (is_english(text) or _NUMBER.fullmatch(text)):
         return []
     low = lower_same_length(text)
     if is_refused(low):

@@ -60,7 +60,7 @@ def event(clause: Clause) -> list[Candidate]:
     rest = _APPENDED.split(cut_tail(clause.rest, 16), maxsplit=1)[0]
     verb = re.split(r"[\s.,!]", clause.turn.blanked[clause.verb_start : clause.verb_start + 24].lower(), maxsplit=1)[0]
     told = in_third_person(rest, clause.turn.listener)
-    plain = LEADING_PREPOSITION.sub("", rest)
+    plain = LEADING_PREPOSITION.sub("", re.sub(r"\byour\b", "my", rest) if clause.turn.listener else rest)
     if told is None or not plain or points_outside(plain) or _VAGUE.search(rest) or verb.endswith("ing"):
         return []
     if len(rest.split()) < 2 and not (timed or rest[0].isupper()):

@@ -36,7 +36,7 @@ def habit(clause: Clause) -> list[Candidate]:
     usually = bool(clause.adverbs & {"usually", "normally", "typically", "regularly"})
     phrase = _phrase(clause, usually=usually)
     first, _, rest = phrase.partition(" ")
-    plain = _OFTEN.sub("", rest.lower()).strip(" ,")
+    plain = LEADING_PREPOSITION.sub("", _OFTEN.sub("", rest.lower()).strip(" ,"))
     told = in_third_person(rest, clause.turn.listener)
     if (
         not first.isalpha()

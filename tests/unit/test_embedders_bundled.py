@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata, resources
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_a_missing_package_is_an_error_that_says_to_install_it(monkeypatch: pyte
 
 
 def test_a_load_that_failed_is_tried_again() -> None:
-    outcomes = iter([EmbedderError("the disk was away"), Ones()])
+    outcomes: Iterator[EmbedderError | Ones] = iter([EmbedderError("the disk was away"), Ones()])
 
     def load() -> Ones:
         outcome = next(outcomes)

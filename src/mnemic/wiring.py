@@ -14,7 +14,11 @@ from mnemic.ports.embedder import Embedder
 from mnemic.core.heat import HeatWeights
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
+from mnemic.services.cubes import CubeDesk
+from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
+from mnemic.services.explain import Explain
+from mnemic.services.forget import Forget
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.promoting import Promoting
@@ -49,6 +53,10 @@ class Parts:
     scoping: Scoping
     remember: Remember
     recall: Recall
+    curate: Curate
+    explain: Explain
+    cubes: CubeDesk
+    forget: Forget
     worker: Worker
 
     def close(self) -> None:
@@ -81,8 +89,9 @@ def build(settings: Settings, *, embedder: Embedder | None = None, clock: Clock 
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
     )
     scoping = Scoping(clock)
-    recall = Recall(store, embedder, clock, scoping, zone=settings.zone)
-    organize = _organize(settings, store, embedder, clock, recall)
+    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
+    recall = Recall(store, embedder, clock, scoping, zone=settings.zone, warmth=warmth)
+    organize = _organize(settings, store, embedder, clock, recall, warmth)
     return Parts(
         settings=settings,
         clock=clock,
@@ -93,11 +102,15 @@ def build(settings: Settings, *, embedder: Embedder | None = None, clock: Clock 
             store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
         ),
         recall=recall,
+        curate=Curate(store, embedder, clock, scoping),
+        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
+        cubes=CubeDesk(store, clock),
+        forget=Forget(store, clock, scoping),
         worker=Worker(store, clock, scoping, organize.handlers, enabled=settings.worker),
     )
 
 
-def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall) -> Organize:
+def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights) -> Organize:
     return Organize(
         Learning(store, embedder, clock),
         Tiering(store, capacity=settings.stm_pages, quiet=settings.stm_quiet, threshold=settings.segment_threshold),
@@ -107,7 +120,7 @@ def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock
             clock,
             threshold=settings.heat_threshold,
             capacity=settings.mtm_segments,
-            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
+            weights=warmth,
         ),
         Embedding(store, embedder),
         recall,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,11 @@ class Weights:
 
     dense: float = 1.0
     """Cosine of the question and the passage."""
-    lexical: float = 0.7
+    lexical: float = 1.1
     """BM25 of the passage (Robertson & Zaragoza 2009, equation 3.15)."""
     dense_pair: float = 0.7
     """Cosine of the question and the passage together with the one before it."""
-    lexical_pair: float = 0.7
+    lexical_pair: float = 1.0
     """BM25 of the passage together with the one before it."""
     neighbour: float = 0.3
     """The better of the scores of the passages just before and after."""
@@ -41,7 +41,7 @@ class Weights:
     """The question names the speaker."""
     time: float = 0.3
     """The question names a time, and the passage was said then or tells of it."""
-    recency: float = 0.03
+    recency: float = 0.01
     """exp(-age / 90 days), from the question's reference time."""
     heat: float = 0.02
     """The passage's topic is warm."""
@@ -64,14 +64,15 @@ class Ranked:
 
     place: int
     score: float
-    channels: Mapping[str, tuple[int, float]]
+    channels: Mapping[str, float]
     boosts: Mapping[str, float]
 
 
 K1 = 1.2
 B = 0.6
 _DAY = 86_400_000_000  # microseconds
-_FOCUS = 400  # entries that go on from the first pass to the boosts
+_LUKEWARM = 5.0  # heat at which a topic gives half of its boost: the threshold of promotion
+_FOCUS = 300  # entries that go on from the first pass to the boosts
 
 
 def term_weight(documents: int, holding: int) -> float:
@@ -91,8 +92,7 @@ def bm25(
     scores = np.zeros(count, dtype=np.float32)
     lengths = view.lengths.astype(np.float32)
     if pairs:
-        before = view.previous
-        lengths = lengths + np.where(before >= 0, lengths[before], 0)
+        lengths = lengths + np.append(lengths, np.float32(0))[view.previous]
     mean = float(lengths.mean()) if count else 1.0
     norms = K1 * (1 - B + B * lengths / max(mean, 1.0))
     best = 0.0
@@ -103,7 +103,7 @@ def bm25(
             continue
         frequency = _frequencies(view, posting)
         if pairs:
-            frequency = frequency + np.where(view.previous >= 0, frequency[view.previous], 0)
+            frequency = frequency + np.append(frequency, np.float32(0))[view.previous]
         scores += weight * frequency * (K1 + 1) / (frequency + norms)
     return scores / np.float32(best) if best else scores
 
@@ -126,15 +126,9 @@ def cosine(view: CubeView, vector: Vector | None) -> Scores:
 
 
 def pair_cosine(view: CubeView, plain: Scores) -> Scores:
-    """Return the cosine of the question and the mean of each passage's vector and the one before it."""
-    before = view.previous
-    places = np.flatnonzero(before >= 0)
-    result = plain.copy()
-    # |a + b|^2 = 2 + 2ab for unit vectors: the norm needs one product a pair, not a new matrix
-    products = np.einsum("ij,ij->i", view.vectors[places], view.vectors[before[places]]) if len(places) else 0
-    norms = np.sqrt(np.maximum(2 + 2 * products, 1e-6))
-    result[places] = (plain[places] + plain[before[places]]) / norms
-    return np.minimum(result, 1)
+    """Return the cosine of the question and the sum of each passage's vector and the one before it."""
+    before = np.append(plain, np.float32(0))[view.previous]
+    return np.minimum((plain + before) / view.pair_norms, 1).astype(np.float32)
 
 
 def rank(
@@ -143,14 +137,10 @@ def rank(
     postings: Sequence[Sequence[tuple[int, int]]],
     *,
     eligible: NDArray[np.bool_],
-    heat: Mapping[str, float],
     weights: Weights,
     limit: int,
 ) -> list[Ranked]:
-    """Return the best entries of a view, best first, each owner once.
-
-    `eligible` tells which entries may be returned, `heat` the warmth (0 to 1) of the segments' messages by owner id.
-    """
+    """Return the best entries of a view, best first, each owner once; `eligible` tells which may be returned."""
     if not len(view) or not bool(eligible.any()):
         return []
     dense = cosine(view, question.vector)
@@ -160,34 +150,45 @@ def rank(
         "dense_pair": pair_cosine(view, dense),
         "lexical_pair": bm25(view, postings, pairs=True),
     }
-    base = _sum(channels, weights)
+    shares = _shares(weights)
+    base = _sum(channels, shares)
     focus = _top(np.where(eligible, base, -1), max(_FOCUS, limit))
-    boosts = _boosts(view, question, base, focus, heat)
-    total = base[focus] + sum(
-        (getattr(weights, name) / _full(weights) * values for name, values in boosts.items()), start=np.float32(0)
-    )
-    order = np.argsort(-total, kind="stable")
+    boosts = _boosts(view, question, base, focus)
+    total = base[focus] + _sum(boosts, shares)
     found: list[Ranked] = []
     seen: set[str] = set()
-    for place_in_focus in order:
-        place = int(focus[place_in_focus])
+    for at in np.argsort(-total, kind="stable"):
+        place = int(focus[at])
         if view.owners[place] in seen:
             continue
         seen.add(view.owners[place])
-        found.append(_explained(place, int(place_in_focus), float(total[place_in_focus]), channels, boosts, weights))
+        parts = {name: shares[name] * float(values[place]) for name, values in channels.items()}
+        extra = {name: shares[name] * float(values[at]) for name, values in boosts.items()}
+        found.append(Ranked(place, min(max(float(total[at]), 0.0), 1.0), parts, extra))
         if len(found) == limit:
             break
     return found
 
 
-def _full(weights: Weights) -> float:
-    """Return the sum of all weights: what a passage that is best in everything gets, so that scores end at 1."""
-    return sum(getattr(weights, field.name) for field in fields(weights)) or 1.0
+def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights) -> list[Ranked]:
+    """Return the entries in order again once the heat (0 and up) of the topic of each is known."""
+    share = _shares(weights)["heat"]
+    boosted = []
+    for item, heat in zip(ranked, heats, strict=True):
+        extra = share * heat / (heat + _LUKEWARM)
+        boosted.append(replace(item, score=min(item.score + extra, 1.0), boosts={**item.boosts, "heat": extra}))
+    return sorted(boosted, key=lambda item: -item.score)
 
 
-def _sum(channels: Mapping[str, Scores], weights: Weights) -> Scores:
-    total = sum((getattr(weights, name) * values for name, values in channels.items()), start=np.float32(0))
-    return np.asarray(total / _full(weights), dtype=np.float32)
+def _shares(weights: Weights) -> dict[str, float]:
+    """Return the weights as shares of their sum, so that a passage that is best in everything scores 1."""
+    given = {field.name: float(getattr(weights, field.name)) for field in fields(weights)}
+    full = sum(given.values()) or 1.0
+    return {name: weight / full for name, weight in given.items()}
+
+
+def _sum(parts: Mapping[str, Scores], shares: Mapping[str, float]) -> Scores:
+    return np.asarray(sum(np.float32(shares[name]) * values for name, values in parts.items()), dtype=np.float32)
 
 
 def _top(scores: Scores, count: int) -> NDArray[np.int64]:
@@ -195,32 +196,30 @@ def _top(scores: Scores, count: int) -> NDArray[np.int64]:
     return kept[scores[kept] >= 0]
 
 
-def _boosts(
-    view: CubeView, question: Question, base: Scores, focus: NDArray[np.int64], heat: Mapping[str, float]
-) -> dict[str, Scores]:
+def _boosts(view: CubeView, question: Question, base: Scores, focus: NDArray[np.int64]) -> dict[str, Scores]:
     padded = np.append(base, np.float32(0))  # the last place serves -1: no neighbour
     neighbour = np.maximum(padded[view.previous[focus]], padded[view.following[focus]])
     named = np.array([name in question.speakers for name in view.speaker_names] or [False])
     ages = np.maximum(question.reference - view.said_at[focus], 0) / _DAY
     return {
         "neighbour": neighbour,
-        "session": _session_means(view, base, focus),
+        "session": _session_means(view.sessions[focus], base[focus]),
         "speaker": named[view.speakers[focus]].astype(np.float32),
         "time": _in_spans(view.said_at[focus], question.spans),
         "recency": np.exp(-ages / 90).astype(np.float32),
-        "heat": np.array([heat.get(view.owners[int(place)], 0.0) for place in focus], dtype=np.float32),
     }
 
 
-def _session_means(view: CubeView, base: Scores, focus: NDArray[np.int64]) -> Scores:
-    best: dict[int, list[float]] = {}
-    for place in focus[np.argsort(-base[focus], kind="stable")]:
-        kept = best.setdefault(int(view.sessions[place]), [])
-        if len(kept) < 3:
-            kept.append(float(base[place]))
-    best.pop(-1, None)
-    means = {session: sum(kept) / 3 for session, kept in best.items()}
-    return np.array([means.get(int(session), 0.0) for session in view.sessions[focus]], dtype=np.float32)
+def _session_means(sessions: NDArray[np.int32], scores: Scores) -> Scores:
+    """Return for each entry the mean of the best three scores of its session, 0 for one in no session."""
+    order = np.lexsort((-scores, sessions))
+    ordered = sessions[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    rank_in_session = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    best = np.where(rank_in_session < 3, scores[order], 0)
+    means = np.add.reduceat(best, starts) / 3
+    values = means[np.searchsorted(ordered[starts], sessions)]
+    return np.where(sessions >= 0, values, 0).astype(np.float32)
 
 
 def _in_spans(said_at: NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> Scores:
@@ -228,20 +227,3 @@ def _in_spans(said_at: NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> S
     for start, end in spans:
         inside[(said_at >= start) & (said_at < end)] = 1
     return inside
-
-
-def _explained(
-    place: int,
-    place_in_focus: int,
-    score: float,
-    channels: Mapping[str, Scores],
-    boosts: Mapping[str, Scores],
-    weights: Weights,
-) -> Ranked:
-    full = _full(weights)
-    return Ranked(
-        place,
-        min(max(score, 0.0), 1.0),
-        {name: (-1, float(getattr(weights, name) * values[place] / full)) for name, values in channels.items()},
-        {name: float(getattr(weights, name) * values[place_in_focus] / full) for name, values in boosts.items()},
-    )

@@ -48,7 +48,8 @@ class CubeView:
 
     `kinds`, `speakers` and `sessions` hold indices into the name tables `kind_names`, `speaker_names` and
     `session_ids` (-1: none). `valid_to` is the largest integer where the end is open. `previous` and `following` are
-    the places in these arrays of the passages said just before and after in the same session (-1: none).
+    the places in these arrays of the passages said just before and after in the same session (-1: none), and
+    `pair_norms` the length of a passage's vector added to the one before it.
     """
 
     cube_key: int
@@ -68,6 +69,7 @@ class CubeView:
     live: NDArray[np.bool_]
     previous: NDArray[np.int32]
     following: NDArray[np.int32]
+    pair_norms: NDArray[np.float32]
     vectors: Matrix
     kind_names: Sequence[str]
     speaker_names: Sequence[str]

@@ -1,4 +1,4 @@
-"""What looking inside needs from the store: counts of a cube, and where a message lies. Nothing here changes anything."""
+"""What looking inside needs from the store: counts of a cube, and where a message lies. Nothing here writes."""
 
 from __future__ import annotations
 

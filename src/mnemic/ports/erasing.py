@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What went with some messages: rows by kind, and the segments that lost a page or a part of one."""
+    """What went with some messages: rows by kind, and the segments that their pages, or pages beside them, are in."""
 
     removed: Mapping[str, int]
     segments: tuple[str, ...]
@@ -40,4 +40,8 @@ class Erasing(Protocol):
 
     def everything(self, cube_key: int) -> Mapping[str, int]:
         """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
+        ...
+
+    def scrub(self) -> None:
+        """Take what was erased in this transaction out of the full-text index's own files, not only of its results."""
         ...

@@ -167,6 +167,10 @@ class Segments(Protocol):
         """Count one visit for each segment that holds one of the messages."""
         ...
 
+    def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Mapping[str, Segment]:
+        """Return the segments that hold these messages, by message id."""
+        ...
+
     def archive(self, cube_key: int, ids: Sequence[str]) -> None:
         """Take segments out of the tier; they stay searchable on request."""
         ...

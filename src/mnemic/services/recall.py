@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.core.filtering import parse_filter
+from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import read_time
 from mnemic.core.packing import Line, pack
-from mnemic.core.ranking import Question, Ranked, Weights, rank
+from mnemic.core.ranking import Question, Ranked, Weights, rank, warmed
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
 from mnemic.model.index import CubeView, Vector
@@ -44,7 +45,8 @@ DEFAULT_KINDS: Final = ("message", *MEMORY_KINDS)
 LIMIT: Final = 1_000
 """Hits that one search may ask for."""
 
-_PAST_TENSE_SPAN = 200  # years that an open span reaches
+_SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
+_REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +67,15 @@ class Recall:
     """The use cases of `search` and `context`."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, zone: tzinfo,
-        weights: Weights | None = None,
-    ) -> None:  # fmt: skip
+        self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, zone: tzinfo, warmth: HeatWeights
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._clock = clock
         self._scoping = scoping
         self._zone = zone
-        self.weights = weights or Weights()
+        self.weights = Weights()
+        self._heat_weights = warmth
         self._questions: OrderedDict[str, Vector] = OrderedDict()
         self._visits: dict[int, list[str]] = {}
         self._lock = threading.Lock()
@@ -170,10 +172,10 @@ class Recall:
             question,
             tx.index.postings(cube.key, stems),
             eligible=_eligible(tx, cube, view, request),
-            heat={},
             weights=self.weights,
-            limit=request.limit + 20,
+            limit=request.limit + _SPARE,
         )
+        ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
         hits = _hydrate(tx, cube, view, ranked, explain=request.explain)
         hits = _without_repeats(hits)[: request.limit]
         with self._lock:
@@ -182,14 +184,21 @@ class Recall:
             )
         return hits
 
+    def _heats(self, tx: Transaction, cube: Cube, owners: Sequence[str]) -> list[float]:
+        segments = tx.segments.of_messages(cube.key, owners)
+        now = self._clock.now()
+        return [
+            heat(found.visits, found.pages, found.touched_at, now, self._heat_weights).total if found else 0.0
+            for found in (segments.get(owner) for owner in owners)
+        ]
+
     def _spans(self, request: Request) -> list[tuple[int, int]]:
         """Return the times that the question names, as microseconds; open ends reach far."""
         reference = request.reference.astimezone(self._zone)
-        far = _PAST_TENSE_SPAN * 365 * 86_400_000_000
         spans = []
         for span in question_times(request.query, reference):
-            start = to_micros(span.start) if span.start else to_micros(reference) - far
-            end = to_micros(span.end) if span.end else to_micros(reference) + far
+            start = to_micros(span.start) if span.start else to_micros(reference) - _REACH
+            end = to_micros(span.end) if span.end else to_micros(reference) + _REACH
             spans.append((start, end))
         return spans
 
@@ -321,27 +330,28 @@ def _version(memory: Memory, version_id: str | None) -> Version:
 
 def _why(item: Ranked, ranked: Sequence[Ranked]) -> Why:
     channels = {}
-    for name, (_, value) in item.channels.items():
-        better = sum(1 for other in ranked if other.channels[name][1] > value)
+    for name, value in item.channels.items():
+        better = sum(1 for other in ranked if other.channels[name] > value)
         channels[name] = (better + 1, round(value, 4))
     return Why(channels, {name: round(value, 4) for name, value in item.boosts.items()})
 
 
 def _without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out a memory whose only source is a message that stands above it, and hits with the same words."""
+    """Leave out a memory whose only source is a message that stands above it, and memories with the same words."""
     seen_messages: set[str] = set()
-    seen_words: set[tuple[str, str, str]] = set()
+    seen_words: set[str] = set()
     kept: list[Hit] = []
     for hit in hits:
         stands_on = {source.message_id for source in hit.sources}
         if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages:
             continue
-        said = (hit.kind, hit.speaker, fold(re.sub(r"\W+", " ", hit.text)))
-        if hit.kind != "message" and said in seen_words:
-            continue
-        seen_words.add(said)
         if hit.kind == "message":
             seen_messages.add(hit.id)
+        else:
+            said = fold(re.sub(r"\W+", " ", hit.text))
+            if said in seen_words:
+                continue
+            seen_words.add(said)
         kept.append(hit)
     return kept
 

@@ -91,7 +91,7 @@ class Tiering:
         drafts: dict[str, Draft] = {}
         last = tx.pages.last_assigned(cube_key)
         for page in due:
-            vector = _in_context(tx, page)
+            vector = context_vector(tx, page)
             words = _keywords(messages[page.id], vocabulary)
             found = segmenting.assign(vector, words, _matrix(held), self._threshold).segment_id
             draft = drafts.get(found or "") or self._draft(tx, page, found, held, vector)
@@ -166,7 +166,8 @@ def _matrix(held: Mapping[str, tuple[Segment, Vector]]) -> segmenting.SegmentMat
     )
 
 
-def _in_context(tx: Transaction, page: Page) -> Vector:
+def context_vector(tx: Transaction, page: Page) -> Vector:
+    """Return a page's vector with those of the pages beside it: what segments are made of."""
     beside = tx.pages.at(page.cube_key, page.session_id, [page.position - 1, page.position + 1])
     return segmenting.in_context(page_vector(tx, page), [page_vector(tx, other) for other in beside])
 

@@ -57,4 +57,4 @@ class SqlCounts:
 
     def _groups(self, table: Table, column: Column[str], cube_key: int) -> Mapping[str, int]:
         query = select(column, func.count()).where(table.c.cube_key == cube_key).group_by(column).order_by(column)
-        return {name: count for name, count in self._connection.execute(query)}
+        return {row[0]: row[1] for row in self._connection.execute(query)}

@@ -6,9 +6,9 @@ Overwriting the bytes is the engine's part (`secure_delete`, and scrubbing the f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from sqlalchemy import Connection, Row, Table, delete, exists, func, select, update
+from sqlalchemy import Connection, Table, and_, delete, exists, func, select, update
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
@@ -51,6 +51,7 @@ class SqlErasing:
         gone_sessions = sum(self._shrink_session(session_id) for session_id in sorted(sessions))
         gone_sessions += self._drop_empty_sessions(cube_key)
         self._set_latest(cube_key)
+        self._silence_jobs(cube_key)
         return Erased({"message": count, "page": gone_pages, "session": gone_sessions}, segments)
 
     def segments(self, cube_key: int, ids: Sequence[str]) -> int:
@@ -81,7 +82,12 @@ class SqlErasing:
         self._empty(s.relation, cube_key)
         values = {"erasures": s.cube.c.erasures + 1, "latest_said": None}
         self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
+        self._silence_jobs(cube_key)
         return removed
+
+    def scrub(self) -> None:
+        """Take what was erased in this transaction out of the full-text index's own files, not only of its results."""
+        fulltext.scrub(self._connection)
 
     def _empty(self, table: Table, cube_key: int) -> int:
         return self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
@@ -92,9 +98,13 @@ class SqlErasing:
 
     def _segments_of(self, pages: set[str]) -> tuple[str, ...]:
         found: set[str] = set()
+        beside = s.page.alias("beside")
         for some in _chunks(sorted(pages)):
-            held = select(s.page.c.segment_id).where(s.page.c.id.in_(some), s.page.c.segment_id.is_not(None))
-            found.update(self._connection.scalars(held))
+            near = and_(
+                beside.c.session_id == s.page.c.session_id, func.abs(beside.c.position - s.page.c.position) <= 1
+            )
+            held = select(beside.c.segment_id).distinct().join_from(s.page, beside, near)
+            found.update(self._connection.scalars(held.where(s.page.c.id.in_(some), beside.c.segment_id.is_not(None))))
         return tuple(sorted(found))
 
     def _shrink_page(self, page_id: str) -> int:
@@ -103,7 +113,17 @@ class SqlErasing:
         left = self._connection.execute(query.order_by(s.message.c.position)).all()
         if not left:
             return self._connection.execute(delete(s.page).where(s.page.c.id == page_id)).rowcount
-        self._connection.execute(update(s.page).where(s.page.c.id == page_id).values(_page_of(left)))
+        speakers = [row.speaker for row in left]
+        times = [row.said_at for row in left]
+        values = {
+            "opened_by": speakers[0],
+            "replied": any(speaker != speakers[0] for speaker in speakers),
+            "messages": len(left),
+            "last_role": left[-1].role,
+            "started_at": min(times),
+            "ended_at": max(times),
+        }
+        self._connection.execute(update(s.page).where(s.page.c.id == page_id).values(values))
         return 0
 
     def _shrink_session(self, session_id: str) -> int:
@@ -123,6 +143,11 @@ class SqlErasing:
         empty = ~exists().where(s.message.c.session_id == s.session.c.id)
         return self._connection.execute(delete(s.session).where(s.session.c.cube_key == cube_key, empty)).rowcount
 
+    def _silence_jobs(self, cube_key: int) -> None:
+        """Take away the errors of jobs: a traceback may quote what was erased."""
+        told = (s.job.c.cube_key == cube_key, s.job.c.error.is_not(None))
+        self._connection.execute(update(s.job).where(*told).values(error="removed with what was forgotten"))
+
     def _set_latest(self, cube_key: int) -> None:
         latest = select(func.max(s.message.c.said_at)).where(s.message.c.cube_key == cube_key).scalar_subquery()
         self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
@@ -130,18 +155,6 @@ class SqlErasing:
 
 _CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session)
 """What a cube holds, in an order in which nothing is left pointing to what went."""
-
-
-def _page_of(left: Sequence[Row[Any]]) -> dict[str, object]:
-    times = [row.said_at for row in left]
-    return {
-        "opened_by": left[0].speaker,
-        "replied": any(row.speaker != left[0].speaker for row in left),
-        "messages": len(left),
-        "last_role": left[-1].role,
-        "started_at": min(times),
-        "ended_at": max(times),
-    }
 
 
 def _chunks(ids: Sequence[str]) -> Iterator[list[str]]:

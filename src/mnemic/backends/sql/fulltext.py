@@ -24,8 +24,12 @@ _SQLITE: Final = (
 )
 _INSERT: Final = text("INSERT INTO entry_text (rowid, terms) VALUES (:key, :terms)")
 _DELETE: Final = text("DELETE FROM entry_text WHERE rowid IN :keys").bindparams(bindparam("keys", expanding=True))
-_POSTINGS: Final = text("SELECT doc, count(*) FROM entry_term WHERE term = :term GROUP BY doc")
-_FREQUENCY: Final = text("SELECT doc FROM entry_vocabulary WHERE term = :term")
+_POSTINGS: Final = text(
+    "SELECT term, doc, count(*) FROM entry_term WHERE term IN :terms GROUP BY term, doc"
+).bindparams(bindparam("terms", expanding=True))
+_FREQUENCIES: Final = text("SELECT term, doc FROM entry_vocabulary WHERE term IN :terms").bindparams(
+    bindparam("terms", expanding=True)
+)
 _OPTIMIZE: Final = text("INSERT INTO entry_text (entry_text) VALUES ('optimize')")
 
 
@@ -58,15 +62,24 @@ def delete(connection: Connection, keys: Sequence[int]) -> None:
         connection.execute(_DELETE, {"keys": list(keys[start : start + 500])})
 
 
-def postings(connection: Connection, cube_key: int, stem: str) -> list[Posting]:
-    """Return the entries of one cube that hold a stem, in no particular order."""
-    rows = connection.execute(_POSTINGS, {"term": _term(cube_key, stem)})
-    return [(int(row[0]), int(row[1])) for row in rows]
+def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> list[list[Posting]]:
+    """Return, for each stem, the entries of one cube that hold it, in no particular order."""
+    found: dict[str, list[Posting]] = {_term(cube_key, stem): [] for stem in stems}
+    if found:
+        for term, doc, count in connection.execute(_POSTINGS, {"terms": list(found)}):
+            found[term].append((doc, count))
+    return [found[_term(cube_key, stem)] for stem in stems]
 
 
-def frequency(connection: Connection, cube_key: int, stem: str) -> int:
-    """Return how many entries of one cube hold a stem."""
-    return int(connection.scalar(_FREQUENCY, {"term": _term(cube_key, stem)}) or 0)
+def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> dict[str, int]:
+    """Return in how many entries of one cube each stem stands."""
+    named = {_term(cube_key, stem): stem for stem in stems}
+    found = dict.fromkeys(stems, 0)
+    names = list(named)
+    for start in range(0, len(names), 500):
+        for term, count in connection.execute(_FREQUENCIES, {"terms": names[start : start + 500]}):
+            found[named[term]] = count
+    return found
 
 
 def scrub(connection: Connection) -> None:

@@ -25,6 +25,7 @@ from mnemic.text import terms
 _NEVER: Final = np.iinfo(np.int64).max
 _BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
 _NO_LINKS: Final[NDArray[np.int32]] = np.empty(0, dtype=np.int32)
+_NO_NORMS: Final[NDArray[np.float32]] = np.empty(0, dtype=np.float32)
 _NEW_ENTRY = insert(s.entry).returning(s.entry.c.key)
 _NEW_VECTOR = insert(s.vector)
 _REVISION = select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key"))
@@ -198,11 +199,11 @@ class SqlIndex:
 
     def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
         """Return, for each stem, the entries that hold it: (entry key, count)."""
-        return [fulltext.postings(self._connection, cube_key, stem) for stem in stems]
+        return fulltext.postings(self._connection, cube_key, stems)
 
     def frequencies(self, cube_key: int, stems: Sequence[str]) -> tuple[Mapping[str, int], int]:
         """Return in how many entries of the cube each stem stands, and how many entries there are."""
-        held = {stem: fulltext.frequency(self._connection, cube_key, stem) for stem in stems}
+        held = fulltext.frequencies(self._connection, cube_key, stems)
         total = self._connection.scalar(select(func.count()).where(s.entry.c.cube_key == cube_key))
         return held, total or 0
 
@@ -288,6 +289,7 @@ def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: s
         live=np.array([row.live for row in found], dtype=np.bool_),
         previous=_NO_LINKS,
         following=_NO_LINKS,
+        pair_norms=_NO_NORMS,
         vectors=vectors,
         kind_names=list(names[0]),
         speaker_names=list(names[1]),
@@ -304,7 +306,12 @@ def _linked(view: CubeView) -> CubeView:
     following = np.full(len(view), -1, dtype=np.int32)
     previous[order[1:][together]] = order[:-1][together]
     following[order[:-1][together]] = order[1:][together]
-    return replace(view, previous=previous, following=following)
+    pairs = np.flatnonzero(previous >= 0)
+    norms = np.ones(len(view), dtype=np.float32)
+    # |a + b|^2 = |a|^2 + |b|^2 + 2ab, which is 2 + 2ab for unit vectors
+    products = np.einsum("ij,ij->i", view.vectors[pairs], view.vectors[previous[pairs]])
+    norms[pairs] = np.sqrt(np.maximum(2 + 2 * products, 1e-3))
+    return replace(view, previous=previous, following=following, pair_norms=norms)
 
 
 def _select(view: CubeView, kept: NDArray[np.bool_]) -> CubeView:

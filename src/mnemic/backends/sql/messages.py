@@ -15,6 +15,9 @@ from mnemic.model.query import Filter
 from mnemic.ports.store import SessionTail
 
 _MESSAGES = select(s.message, s.session.c.name.label("session_name")).join(s.session)
+_BY_ID = _MESSAGES.where(
+    s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True))
+)
 _SESSION = select(s.session).where(
     s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session")
 )
@@ -94,10 +97,8 @@ class SqlMessages:
         """Return the messages with these ids, by id; ids of other cubes are absent."""
         found: dict[str, StoredMessage] = {}
         for start in range(0, len(ids), _CHUNK):
-            query = _MESSAGES.where(
-                s.message.c.cube_key == cube_key, s.message.c.id.in_(list(ids[start : start + _CHUNK]))
-            )
-            found.update((row.id, rows.message(row)) for row in self._connection.execute(query))
+            chosen = {"cube": cube_key, "ids": list(ids[start : start + _CHUNK])}
+            found.update((row.id, rows.message(row)) for row in self._connection.execute(_BY_ID, chosen))
         return found
 
     def list(

@@ -21,6 +21,12 @@ _ASSIGN = (
     .where(s.page.c.id == bindparam("page_id"))
     .values(segment_id=bindparam("segment"), chain_id=bindparam("chain"))
 )
+_HOLDING = (
+    select(s.segment, s.message.c.id.label("message_id"))
+    .join(s.page, s.page.c.segment_id == s.segment.c.id)
+    .join(s.message, s.message.c.page_id == s.page.c.id)
+    .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
+)
 
 
 class SqlPages:
@@ -135,6 +141,11 @@ class SqlSegments:
             .where(s.segment.c.id.in_(holding))
             .values(visits=s.segment.c.visits + 1, touched_at=touched)
         )
+
+    def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Mapping[str, Segment]:
+        """Return the segments that hold these messages, by message id."""
+        held = self._connection.execute(_HOLDING, {"cube": cube_key, "ids": list(message_ids)})
+        return {row.message_id: rows.segment(row) for row in held}
 
     def archive(self, cube_key: int, ids: Sequence[str]) -> None:
         """Take segments out of the tier; they stay searchable on request."""

@@ -1,0 +1,197 @@
+"""What is stored, one thing at a time: looking at it, and an owner's corrections of memories.
+
+Messages are shown and never changed: they are the truth that memories are derived from. A correction is a new
+version, embedded before the transaction that stores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mnemic.core.curating import edited, restored
+from mnemic.core.intake import check_id
+from mnemic.errors import EmbedderError, InputError, NotFoundError
+from mnemic.ids import new_id
+from mnemic.model.index import Vector
+from mnemic.model.item import Item
+from mnemic.model.job import Job, JobState
+from mnemic.model.memory import Memory, MemoryKind, Version
+from mnemic.model.query import Compare
+from mnemic.model.scope import Cube
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import put_memory
+from mnemic.services.remember import EMBED
+from mnemic.services.scoping import Scoping
+from mnemic.services.targets import readable, writable
+from mnemic.text import clean
+
+MESSAGE: Final = "message"
+KINDS: Final = (MESSAGE, *(kind.value for kind in MemoryKind))
+LIMIT: Final = 1_000
+"""Items on one page of a list."""
+
+Correction = Callable[[Memory, str], Memory]
+"""From a memory and the id of its next version to the corrected memory."""
+
+
+class Curate:
+    """The use cases of `get`, `list`, `history`, `update`, `lock` and `restore`."""
+
+    def __init__(self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._scoping = scoping
+
+    def get(self, item_id: object, *, user: object, cube: object = None) -> Item:
+        """Return a message or a memory; see `Memory.get`."""
+        with self._store.read() as tx:
+            return find_item(tx, readable(self._scoping, tx, user, cube), check_id(item_id, "id"))
+
+    def history(self, item_id: object, *, user: object, cube: object = None) -> Sequence[Version]:
+        """Return the versions of a memory; see `Memory.history`."""
+        with self._store.read() as tx:
+            return _memory(tx, readable(self._scoping, tx, user, cube), check_id(item_id, "id")).versions
+
+    def list(
+        self,
+        *,
+        user: object,
+        kinds: Sequence[str] | str | None = None,
+        session: object = None,
+        after: object = None,
+        limit: object = 100,
+        cube: object = None,
+    ) -> Sequence[Item]:
+        """Return messages and memories, oldest first; see `Memory.list`."""
+        wanted = _kinds(kinds)
+        name = None if session is None else check_id(session, "session")
+        start = None if after is None else check_id(after, "after")
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
+            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
+        with self._store.read() as tx:
+            target = readable(self._scoping, tx, user, cube)
+            if target is None:
+                return ()
+            found: list[Item] = []
+            if MESSAGE in wanted:
+                found += tx.messages.list(target.key, session=name, after=start, limit=limit)
+            kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
+            if kinds_of_memory:
+                found += _memories(tx, target, kinds_of_memory, name, start, limit)
+        return tuple(sorted(found, key=lambda item: item.id)[:limit])
+
+    def update(self, item_id: object, text: object, *, user: object, cube: object = None) -> Memory:
+        """Correct a memory's text; see `Memory.update`."""
+        if not isinstance(text, str):
+            raise InputError("text", f"needs a string, got {type(text).__name__}")
+        words = clean(text).strip()
+        if not words:
+            raise InputError("text", "is empty; say what holds, or use `forget` to remove the memory")
+
+        def correction(memory: Memory, version_id: str) -> Memory:
+            return edited(memory, words, version_id=version_id, recorded_at=self._clock.now())
+
+        return self._correct(item_id, correction, user=user, cube=cube)
+
+    def restore(self, item_id: object, *, user: object, version: object = None, cube: object = None) -> Memory:
+        """Let an earlier version hold again; see `Memory.restore`."""
+        if version is not None and (isinstance(version, bool) or not isinstance(version, int)):
+            raise InputError("version", f"needs the number of a version, got {version!r}")
+
+        def correction(memory: Memory, version_id: str) -> Memory:
+            return restored(memory, version, version_id=version_id, recorded_at=self._clock.now())
+
+        return self._correct(item_id, correction, user=user, cube=cube)
+
+    def lock(self, item_id: object, *, user: object, locked: object = True, cube: object = None) -> Memory:
+        """Keep a memory as it is, or let it change again; see `Memory.lock`."""
+        if not isinstance(locked, bool):
+            raise InputError("locked", f"needs true or false, got {locked!r}")
+        name = check_id(item_id, "id")
+        with self._store.write() as tx:
+            memory = _memory(tx, writable(self._scoping, tx, user, cube), name)
+            changed = replace(memory, locked=locked)
+            if changed != memory:
+                tx.memories.put(changed)
+        return changed
+
+    def _correct(self, item_id: object, correction: Correction, *, user: object, cube: object) -> Memory:
+        name = check_id(item_id, "id")
+        version_id = new_id()
+        with self._store.read() as tx:
+            planned = correction(_memory(tx, writable(self._scoping, tx, user, cube), name), version_id)
+        vectors = self._embed([version for version in planned.versions if version.id == version_id])
+        with self._store.write() as tx:
+            target = writable(self._scoping, tx, user, cube)
+            memory = _memory(tx, target, name)
+            changed = correction(memory, version_id)
+            if target is None or changed == memory:
+                return memory
+            fresh = next(version for version in changed.versions if version.id == version_id)
+            known = {version_id: vectors[fresh.text]} if fresh.text in vectors else {}
+            put_memory(tx, tx.cubes.touch(target.key), changed, known)
+            if not known:
+                tx.jobs.put(self._embed_job(target))
+        return changed
+
+    def _embed(self, versions: Sequence[Version]) -> dict[str, Vector]:
+        """Return vectors by text; none when the embedder fails: a job embeds it later, words find it until then."""
+        texts = [version.text for version in versions]
+        try:
+            return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
+        except EmbedderError:
+            return {}
+
+    def _embed_job(self, cube: Cube) -> Job:
+        now = self._clock.now()
+        return Job(new_id(), cube.key, EMBED, JobState.QUEUED, 0, now, now)
+
+
+def find_item(tx: Transaction, cube: Cube | None, item_id: str) -> Item:
+    """Return a message or a memory of a cube. Raises `NotFoundError`."""
+    found: Item | None = None
+    if cube is not None:
+        found = tx.messages.get(cube.key, [item_id]).get(item_id) or tx.memories.get(cube.key, [item_id]).get(item_id)
+    if found is None:
+        raise NotFoundError(f"there is no message or memory {item_id!r} here; `list` shows those that are", id=item_id)
+    return found
+
+
+def _memory(tx: Transaction, cube: Cube | None, item_id: str) -> Memory:
+    item = find_item(tx, cube, item_id)
+    if not isinstance(item, Memory):
+        raise InputError("id", f"{item_id!r} is a message; it is kept as it was said, and only memories have versions")
+    return item
+
+
+def _memories(
+    tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, after: str | None, limit: int
+) -> Sequence[Memory]:
+    """Return memories in order of id; of one session when named: those that stand on one of its messages."""
+    if session is None:
+        return tx.memories.list(cube.key, kinds=kinds, after=after, limit=limit)
+    matching = sorted(tx.messages.find_matching(cube.key, Compare("session", None, "eq", session)))
+    waiting = [each for each in matching if after is None or each > after]
+    found: list[Memory] = []
+    for start in range(0, len(waiting), LIMIT):
+        held = tx.memories.get(cube.key, waiting[start : start + LIMIT]).values()
+        found += [memory for memory in held if memory.kind.value in kinds]
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _kinds(given: Sequence[str] | str | None) -> tuple[str, ...]:
+    if given is None:
+        return KINDS
+    names = [given] if isinstance(given, str) else list(given)
+    unknown = [name for name in names if name not in KINDS and name != "memory"]
+    if unknown or not names:
+        what = f"{unknown[0]!r} is not a kind that is listed" if unknown else "is empty; leave it out to list all kinds"
+        raise InputError("kinds", f"{what}; known: {', '.join(KINDS)}, memory (all memory kinds)")
+    return tuple(dict.fromkeys(kind for name in names for kind in (KINDS[1:] if name == "memory" else (name,))))

@@ -1,0 +1,214 @@
+"""Forgetting: messages and memories go with everything that was derived from them, and the receipt counts it.
+
+What to erase is found in a snapshot; erasing, and making true again what is left, is one transaction. Afterwards the
+engine's logs are emptied, so that the words leave the files and not only the results.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemic.core.erasure import remains
+from mnemic.core.intake import check_id
+from mnemic.core.mentions import mentions, phrase_of
+from mnemic.errors import AccessError, InputError, NotFoundError
+from mnemic.ids import new_id
+from mnemic.model.job import Job, JobState
+from mnemic.model.memory import Memory, MemoryKind
+from mnemic.model.receipt import Forgotten
+from mnemic.model.scope import Cube, Role
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import put_memory
+from mnemic.services.remaking import remake_segments
+from mnemic.services.remember import ORGANIZE
+from mnemic.services.scoping import Scoping
+from mnemic.services.targets import writable
+from mnemic.text import stem
+
+_log = logging.getLogger(__name__)
+
+_CHUNK = 500  # ids that one look-up takes
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What a call asks to erase, by id."""
+
+    messages: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
+
+
+class Forget:
+    """The use cases of `forget` and of deleting a cube."""
+
+    def __init__(self, store: Store, clock: Clock, scoping: Scoping) -> None:
+        self._store = store
+        self._clock = clock
+        self._scoping = scoping
+
+    def forget(
+        self,
+        ids: object = None,
+        *,
+        user: object,
+        session: object = None,
+        about: object = None,
+        everything: object = False,
+        cube: object = None,
+    ) -> Forgotten:
+        """Erase by one condition; see `Memory.forget`."""
+        _check_one(ids, session, about, everything)
+        with self._store.read() as tx:
+            target = writable(self._scoping, tx, user, cube)
+            if target is None or everything:
+                targets = Targets()
+                if ids is not None or session is not None:
+                    _find(tx, target, ids, session)
+            elif about is not None:
+                targets = _about(tx, target, about)
+            else:
+                targets = _find(tx, target, ids, session)
+        if target is None:
+            return Forgotten({}, ())
+        with self._store.write() as tx:
+            writable(self._scoping, tx, user, cube)
+            revision = tx.cubes.touch(target.key)
+            if everything:
+                removed: Counter[str] = Counter(tx.erasing.everything(target.key))
+            else:
+                removed = self._erase(tx, target, targets, revision)
+            if removed.total():
+                tx.erasing.scrub()
+        if removed.total():
+            self._scrub()
+        return Forgotten(dict(removed), (*targets.messages, *targets.memories))
+
+    def delete_cube(self, cube: object, *, user: object) -> Forgotten:
+        """Erase a cube with all that is in it; see `Cubes.delete`."""
+        principal, name = check_id(user, "user"), check_id(cube, "cube")
+        with self._store.write() as tx:
+            found = tx.cubes.get(principal, name)
+            if found is None:
+                raise NotFoundError(
+                    f"no cube {name!r} is visible to {principal!r}; `cubes.list` shows those that are", cube=name
+                )
+            target, role = found
+            if not role.covers(Role.OWNER):
+                raise AccessError(
+                    f"{principal!r} is {role} of cube {target.name!r}; only its owner may delete it",
+                    cube=name,
+                    needed=Role.OWNER,
+                )
+            removed = tx.cubes.delete(target.key)
+        self._scoping.drop(target.owner)
+        self._scrub()
+        return Forgotten({**removed, "cube": 1}, (target.id,))
+
+    def _erase(self, tx: Transaction, cube: Cube, targets: Targets, revision: int) -> Counter[str]:
+        erased = _messages(tx, cube, targets.messages)
+        gone = tx.memories.delete(cube.key, targets.memories)
+        removed = Counter({"memory": gone, "entry": tx.index.remove(cube.key, [*targets.memories, *erased])})
+        removed += self._prune(tx, cube, erased, revision)
+        done = tx.erasing.messages(cube.key, list(erased))
+        removed.update(done.removed)
+        removed += remake_segments(tx, cube.key, done.segments, list(erased.values()), revision)
+        return removed
+
+    def _prune(self, tx: Transaction, cube: Cube, erased: dict[str, str], revision: int) -> Counter[str]:
+        """Take from memories what stood on erased messages only."""
+        removed: Counter[str] = Counter()
+        unread: set[str] = set()
+        for memory in _standing_on(tx, cube, list(erased)):
+            others = {source.message_id for version in memory.versions for source in version.sources} - erased.keys()
+            left = remains(memory, erased, _messages(tx, cube, sorted(others)))
+            removed["version"] += left.gone
+            if memory.kind is not MemoryKind.INSIGHT:
+                unread |= left.unread
+            if left.memory is None:
+                removed["memory"] += tx.memories.delete(cube.key, [memory.id])
+                removed["entry"] += tx.index.remove(cube.key, [memory.id])
+            else:
+                put_memory(tx, revision, left.memory, {})
+        if unread:
+            now = self._clock.now()
+            tx.erasing.set_unread(cube.key, sorted(unread))
+            tx.jobs.put(Job(new_id(), cube.key, ORGANIZE, JobState.QUEUED, 0, now, now))
+        return removed
+
+    def _scrub(self) -> None:
+        if not self._store.scrub():
+            _log.warning("erased_bytes_wait_for_a_reader")
+
+
+def _check_one(ids: object, session: object, about: object, everything: object) -> None:
+    if not isinstance(everything, bool):
+        raise InputError("everything", f"needs true or false, got {everything!r}")
+    given = [name for name, value in (("id", ids), ("session", session), ("about", about)) if value is not None]
+    given += ["everything"] if everything else []
+    if len(given) != 1:
+        told = f"got {' and '.join(given)}" if given else "got none"
+        raise InputError(given[1] if given else "id", f"give exactly one of id, session, about and everything; {told}")
+
+
+def _find(tx: Transaction, cube: Cube | None, ids: object, session: object) -> Targets:
+    """Return what ids or a session's name mean. Raises `NotFoundError` for what is not there: nothing was erased."""
+    if session is not None:
+        name = check_id(session, "session")
+        found = tx.erasing.session(cube.key, name) if cube else None
+        if found is None:
+            raise NotFoundError(f"there is no session {name!r} here; `sessions` shows those that are", session=name)
+        return Targets(messages=tuple(found))
+    names = [check_id(each, "id") for each in (ids if isinstance(ids, list | tuple | set | frozenset) else [ids])]
+    if not names:
+        raise InputError("id", "is an empty list; name what to forget")
+    messages = _messages(tx, cube, names) if cube else {}
+    memories = tx.memories.get(cube.key, names) if cube else {}
+    missing = [name for name in names if name not in messages and name not in memories]
+    if missing:
+        raise NotFoundError(
+            f"there is no message or memory {missing[0]!r} here; nothing was forgotten", id=missing[0], missing=missing
+        )
+    return Targets(tuple(messages), tuple(memories))
+
+
+def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
+    """Return the messages and memories that mention a phrase: the index finds candidates, their words decide."""
+    if not isinstance(about, str):
+        raise InputError("about", f"needs a string, got {type(about).__name__}")
+    phrase = phrase_of(about)
+    if not phrase:
+        raise InputError("about", "is empty; say what to forget, or use everything=True to forget all")
+    view = tx.index.view(cube.key)
+    owners = dict(zip(view.keys.tolist(), view.owners, strict=True))
+    holding = [
+        {owners[key] for key, _ in found if key in owners}
+        for found in tx.index.postings(cube.key, list(dict.fromkeys(stem(word) for word in phrase)))
+    ]
+    candidates = sorted(set.intersection(*holding))
+    messages = [key for key, text in _messages(tx, cube, candidates).items() if mentions(text, phrase)]
+    memories = [memory.id for memory in _memories(tx, cube, candidates) if _mentioned(memory, phrase)]
+    return Targets(tuple(messages), tuple(memories))
+
+
+def _mentioned(memory: Memory, phrase: Sequence[str]) -> bool:
+    return any(mentions(f"{version.text}\n{version.value}", phrase) for version in memory.versions)
+
+
+def _messages(tx: Transaction, cube: Cube, ids: Sequence[str]) -> dict[str, str]:
+    """Return the texts of those of the ids that are messages of the cube."""
+    return {message_id: message.text for message_id, message in tx.messages.get(cube.key, ids).items()}
+
+
+def _memories(tx: Transaction, cube: Cube, ids: Sequence[str]) -> Sequence[Memory]:
+    return list(tx.memories.get(cube.key, ids).values())
+
+
+def _standing_on(tx: Transaction, cube: Cube, message_ids: Sequence[str]) -> Sequence[Memory]:
+    found: set[str] = set()
+    for start in range(0, len(message_ids), _CHUNK):
+        found.update(tx.memories.of_messages(cube.key, message_ids[start : start + _CHUNK]))
+    return _memories(tx, cube, sorted(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
+from itertools import count, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -93,10 +93,14 @@ class Shelf:
     def line(self) -> list[tuple[str, int, int | None]]:
         """The versions of the main memory that last, as value, first day and last day."""
         return [
-            (version.value if version.polarity > 0 else f"not {version.value}", _day(version.valid_from), _end(version.valid_to))
+            (
+                f"{'' if version.polarity > 0 else 'not '}{version.value}",
+                _day(version.valid_from),
+                _end(version.valid_to),
+            )
             for version in self.main().versions
             if version.valid_to != version.valid_from
-        ]  # fmt: skip
+        ]
 
 
 def _day(moment: datetime) -> int:
@@ -344,7 +348,7 @@ def test_validity_has_no_overlap_and_never_ends_before_it_begins(data: st.DataOb
     for memory in Shelf(told).memories:
         lasting = [version for version in memory.versions if version.valid_to != version.valid_from]
         assert all(version.valid_to is None or version.valid_to > version.valid_from for version in lasting)
-        for left, right in zip(lasting, lasting[1:], strict=False):
+        for left, right in pairwise(lasting):
             assert left.valid_to is not None and left.valid_to <= right.valid_from
         numbers = [version.number for version in memory.versions]
         assert len(set(numbers)) == len(numbers)

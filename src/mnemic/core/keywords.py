@@ -15,16 +15,17 @@ from typing import Final
 from mnemic.text import STOP_WORDS, stem, words
 
 FILLERS: Final = frozenset(
-    """able absolutely actually amazing amp anything anyway awesome awhile back bet bit bye came care come coming cool
-    else ever every everyone everything exciting feel feeling felt fine forward found fun getting give given glad go
-    goes going gone good gotta great guess haha happen happened hear heard hello help hope idea im keep kind kinda know
-    last let lets like little long look looking looks lot lots love loved made make makes making many matter maybe mean
-    might miss much need never new next nice now okay one ones people perfect please pretty probably put quite right
-    said saw say saying see seem seems seen share sharing show since something soon sorry sound sounds still stuff super
-    sure take taking talk tell thank thanks thing things think thinking thought time times today together told tomorrow
-    took tried try trying two use used using via want wanted way week well went whats wish without wonder wonderful
-    wondering worth would yay year years yes yesterday yet yep yup youve youd youll theyve theyd theyll
-    whos heres""".split()
+    """able absolutely actually always amazing amp another anything anyway awesome awhile back bet bit bye came care
+    come coming cool definitely else ever every everyone everything exciting feel feeling felt fine forward
+    found fun getting give given glad go goes going gone good gotta gotten great guess haha happen happened hear
+    heard hello help heres hope idea ill im image keep kind kinda know last let lets like little long look
+    looking looks lot lots love loved made make makes making many matter maybe mean might miss much need never
+    new next nice now okay one ones others people perfect photo photography photos pic picture please pretty
+    probably put quite right said saw say saying see seem seems seen share sharing show since someone something
+    soon sorry sound sounds still stuff super sure take taking talk tell thank thanks theyd theyll theyve thing
+    things think thinking thought time times today together told tomorrow took tried try trying two use used
+    using via want wanted way week well went whats whos wish without wonder wonderful wondering worth would yay
+    year years yep yes yesterday yet youd youll youve yup""".split()
 )
 """What people say about any topic; shown only when a text has nothing else."""
 
@@ -90,11 +91,13 @@ def overlap(a: frozenset[str], b: frozenset[str]) -> float:
 
 def _run(text: str, skipped: Collection[str]) -> list[str]:
     """Return the words of a text with an empty string in the place of each that can be no keyword."""
-    return [
-        "" if word in STOP_WORDS or word.isnumeric() or (len(word) < 2 and word.isascii()) or stem(word) in skipped
-        else word
-        for word in words(text)
-    ]  # fmt: skip
+    return [word if _can_name(word) and stem(word) not in skipped else "" for word in words(text)]
+
+
+def _can_name(word: str) -> bool:
+    if word in STOP_WORDS or word.isnumeric() or not any(char.isalnum() for char in word):
+        return False
+    return len(word) > 1 or not word.isascii()
 
 
 def _forms(runs: Sequence[Sequence[str]]) -> dict[str, str]:

@@ -31,10 +31,15 @@ _KEYWORD: Final = 2.0
 _EMPTY: Final = re.compile(
     r"^(?:hey|hi|hello|thanks?|thank you|bye|good (?:morning|evening|night|luck|to see)|see you|take care|wow|congrat"
     r"|great to|nice to|glad|happy to hear|sounds|let me know|keep (?:it )?up"
-    r"|(?:that|it)(?:['\u2019]s| is| sounds| must) (?:so |really |very |great|good|awesome|nice|cool|amazing|sweet|wonderful))",
+    r"|(?:that|it)(?:['\u2019]s| is| sounds| must) (?:so|really|very|great|good|awesome|nice|cool|amazing|sweet)\b)",
     re.IGNORECASE,
 )
-"""How sentences begin that answer another one and tell nothing by themselves."""
+"""How sentences begin that answer another one and tell nothing by themselves; a bracket opens a caption."""
+
+_LEANING: Final = re.compile(
+    r"^(?:it|that|this|they|those|these|he|she|and|but|so|yeah|yes|yep|\[)(?![a-z])", re.IGNORECASE
+)
+"""How sentences begin that need the one before them, and captions, which nobody said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,14 @@ def _pool(lines: Sequence[tuple[str, str]]) -> list[_Sentence]:
             continue
         seen.add((speaker, text))
         kept = [word for word in words(text) if word not in STOP_WORDS and word not in FILLERS and word not in names]
-        worth = 0.2 if text.endswith(("?", "\uff1f")) or _EMPTY.match(text) else 1.0
-        pool.append(_Sentence(place, speaker, text, frozenset(map(stem, kept)), worth))
+        pool.append(_Sentence(place, speaker, text, frozenset(map(stem, kept)), _worth(text)))
     return pool
+
+
+def _worth(text: str) -> float:
+    if text.endswith(("?", "\uff1f")) or text.startswith("[") or _EMPTY.match(text):
+        return 0.2
+    return 0.6 if _LEANING.match(text) else 1.0
 
 
 def _gain(sentence: _Sentence, weights: dict[str, float], covered: set[str]) -> float:

@@ -80,7 +80,7 @@ def shown(text: str) -> list[tuple[str, str, str, int]]:
         ("I quit smoking.", "habit.regular", "smoking", -1, "Ann quit smoking."),
         # possessions
         ("I have a dog named Rex.", "possession.pet", "dog named Rex", 1, "Ann has a dog named Rex."),
-        ("We adopted a lurcher called Juno.", "possession.pet", "lurcher named Juno", 1, "Ann adopted a lurcher named Juno."),
+        ("We adopted a pup called Juno.", "possession.pet", "pup named Juno", 1, "Ann adopted a pup named Juno."),
         ("I bought a cargo bike.", "possession.vehicle", "cargo bike", 1, "Ann bought a cargo bike."),
         ("I sold my car.", "possession.vehicle", "car", -1, "Ann sold their car."),
         ("I don't have a car.", "possession.vehicle", "car", -1, "Ann does not have a car."),
@@ -99,7 +99,10 @@ def shown(text: str) -> list[tuple[str, str, str, int]]:
             "I'm going to run a marathon in October.", "plan.intends", "run a marathon", 1,
             "Ann plans to run a marathon (October 2025).",
         ),
-        ("We're flying to Rome on Friday.", "plan.intends", "fly to Rome", 1, "Ann plans to fly to Rome (20 June 2025)."),
+        (
+            "We're flying to Rome on Friday.", "plan.intends", "fly to Rome", 1,
+            "Ann plans to fly to Rome (20 June 2025).",
+        ),
         (
             "Last week, I went camping with my kids.", "event.happened", "went camping with their kids", 1,
             "Ann went camping with their kids (the week of 9 June 2025).",
@@ -236,7 +239,10 @@ def test_a_name_given_in_the_next_sentence_is_joined_to_its_owner() -> None:
 
 def test_lists_become_one_candidate_for_each_item() -> None:
     assert [value for _, _, value, _ in shown("I love hiking, swimming and jazz.")] == ["hiking", "swimming", "jazz"]
-    assert [value for _, _, value, _ in shown("We have two cats, Miso and Nori.")] == ["cat named Miso", "cat named Nori"]
+    assert [value for _, _, value, _ in shown("We have two cats, Miso and Nori.")] == [
+        "cat named Miso",
+        "cat named Nori",
+    ]
 
 
 def test_clauses_of_one_sentence_are_read_on_their_own() -> None:
@@ -301,7 +307,8 @@ def test_english_is_told_from_other_languages(text: str, english: bool) -> None:
 
 
 _WORDS = st.sampled_from(
-    """I my we love hate live in Rome a dog named Rex , . ! ? last week because and but went to sister Noor " ` > can't don't
+    """I my we love hate live in Rome a dog named Rex , . ! ? last week because and but went to sister Noor " `
+    > can't don't
     used favourite is blue have two cats 2019 if since every morning going planning was I'm I've :""".split()
 )
 
@@ -320,7 +327,8 @@ def test_any_text_gives_candidates_that_quote_it(text: str, previous: str | None
 
 
 @pytest.mark.parametrize(
-    "unit", ["I love ", "and I ", '"I ', "a\n", "I moved to Rome. ", "```", "www.", "a@", "my old ", "> \n", "I'm 3", ", "]
+    "unit",
+    ["I love ", "and I ", '"I ', "a\n", "I moved to Rome. ", "```", "www.", "a@", "my old ", "> \n", "I'm 3", ", "],
 )
 def test_reading_takes_time_linear_in_the_text(unit: str) -> None:
     started = time.process_time()

@@ -213,7 +213,8 @@ def test_any_text_gives_ordered_spans_inside_it(text: str, said: datetime) -> No
 
 
 @pytest.mark.parametrize(
-    "unit", ["may ", "in 2 ", "the ", " ", "2019-", "last ", "since 2019 to ", "9", "a few ", "march 3 - ", "in may to "]
+    "unit",
+    ["may ", "in 2 ", "the ", " ", "2019-", "last ", "since 2019 to ", "9", "a few ", "march 3 - ", "in may to "],
 )
 def test_reading_takes_time_linear_in_the_text(unit: str) -> None:
     text = unit * (88_000 // len(unit))

@@ -45,10 +45,12 @@ _WINDOW: Final = 64
 _SENTENCE_EDGE: Final = re.compile(r"[.!?\n;](?=\s|\Z)")
 _STAGE: Final = re.compile(
     rf"(?<![\w-])(?:(?P<simple>early|earlier|mid|middle|late|later)(?:{GAP}(?:in|of|on))?(?:{GAP}the)?[\s-]"
-    rf"|(?:at{GAP}|in{GAP}|by{GAP}|towards{GAP})?(?:the{GAP})?(?P<stage>very{GAP}beginning|beginning|start|middle|end){GAP}of(?:{GAP}the)?{GAP})\Z"
+    rf"|(?:at{GAP}|in{GAP}|by{GAP}|towards{GAP})?(?:the{GAP})?(?P<stage>very{GAP}beginning|beginning"
+    rf"|start|middle|end){GAP}of(?:{GAP}the)?{GAP})\Z"
 )
 _ORDINAL: Final = re.compile(
-    rf"(?<![\w-])(?:in{GAP}|on{GAP}|during{GAP})?(?:the{GAP})?(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th){GAP}"
+    rf"(?<![\w-])(?:in{GAP}|on{GAP}|during{GAP})?(?:the{GAP})?(?P<nth>first|second|third|fourth|last"
+    rf"|1st|2nd|3rd|4th){GAP}"
     rf"(?P<unit>weekend|week|{WEEKDAY}){GAP}(?:of|in){GAP}\Z"
 )
 _RELATIVE: Final = re.compile(
@@ -61,7 +63,8 @@ _OPENING: Final = re.compile(
     rf"|(?P<until>until|till|up{GAP}to|up{GAP}until)|(?P<before>before|prior{GAP}to)|(?P<after>after)){GAP}\Z"
 )
 _PLAIN: Final = re.compile(
-    rf"(?<![\w-])(?:(?:back{GAP}|sometime{GAP}|some{GAP}time{GAP})?(?P<word>in|on|at|over|during|throughout|around|about|by|for|of|from"
+    rf"(?<![\w-])(?:(?:back{GAP}|sometime{GAP}|some{GAP}time{GAP})?(?P<word>in|on|at|over|during"
+    rf"|throughout|around|about|by|for|of|from"
     rf"|between|circa|through|within){GAP}|back{GAP}|this{GAP}past{GAP})\Z"
 )
 _JOIN: Final = re.compile(r"(?:\s?[-\u2013]\s?|\s{1,4}(?:to|until|till|through|and|thru)\s{1,4})\Z")
@@ -204,7 +207,9 @@ def _duration(view: Text, atom: Atom, floor: int) -> FoundTime | None:
                 return None
             start = calendar.midnight(back_to(calendar, atom.count, atom.unit))
             return _found(view, TimeSpan(start, None, Grain.OPEN, ""), lead.start(), atom.end)
-        if not (FUTURE.search(before) or _ARRANGED.search(before) or _COMING.search(before)) or _PAST_NEAR.search(before):
+        if not (FUTURE.search(before) or _ARRANGED.search(before) or _COMING.search(before)) or _PAST_NEAR.search(
+            before
+        ):
             return None
         return _found(view, shift(calendar, atom.count, atom.unit, vague=atom.vague), lead.start(), atom.end)
     except (ValueError, OverflowError, KeyError):

@@ -66,8 +66,10 @@ class Text:
 Rule = Callable[[Text, "re.Match[str]"], Atom | None]
 
 _FIRST: Final = re.compile(
-    rf"(?<![\w$\u20ac\u00a3#@&/.:+-])(?:(?P<month>{MONTH}\b)|(?P<weekday>{WEEKDAY}\b|{SHORT_WEEKDAY}\b)|(?P<season>{SEASON}\b)"
-    rf"|(?P<holiday>{HOLIDAY}(?!\w))|(?P<digit>\d)|(?P<deictic>(?:today|tonight|yesterday|tomorrow|recently|lately|the)\b)"
+    rf"(?<![\w$\u20ac\u00a3#@&/.:+-])(?:(?P<month>{MONTH}\b)|(?P<weekday>{WEEKDAY}\b|{SHORT_WEEKDAY}\b)"
+    rf"|(?P<season>{SEASON}\b)"
+    rf"|(?P<holiday>{HOLIDAY}(?!\w))|(?P<digit>\d)|(?P<deictic>(?:today|tonight|yesterday|tomorrow"
+    rf"|recently|lately|the)\b)"
     rf"|(?P<pointer>(?:last|this|next|past|coming|few)\b)|(?P<count>{COUNT}\b))"
 )
 
@@ -395,7 +397,8 @@ _COUNT_RULE = (
     _count,
 )
 _STRETCH_RULE = (
-    rf"(?P<the>the{GAP})?(?P<which>last|past|next|coming){GAP}(?:(?P<n>{COUNT}){GAP})?(?P<unit>day|week|month|year)s?\b",
+    (rf"(?P<the>the{GAP})?(?P<which>last|past|next|coming){GAP}(?:(?P<n>{COUNT}){GAP})?(?P<unit>day|week"
+    rf"|month|year)s?\b"),
     _stretch,
 )
 _RULES: Final = {
@@ -412,7 +415,8 @@ _RULES: Final = {
     ),
     "weekday": _compiled(
         (
-            rf"(?P<name>{WEEKDAY}|{SHORT_WEEKDAY}(?=\b)){_PARTED}(?!s\b|'s?\w|\s{{1,4}}(?:school|roast|league|mornings|afternoons|evenings|nights))",
+            (rf"(?P<name>{WEEKDAY}|{SHORT_WEEKDAY}(?=\b)){_PARTED}(?!s\b|'s?\w|\s{{1,4}}(?:school|roast"
+            rf"|league|mornings|afternoons|evenings|nights))"),
             _bare_weekday,
         )
     ),
@@ -422,18 +426,21 @@ _RULES: Final = {
     "holiday": _compiled(
         (rf"(?P<name>{HOLIDAY})(?:{GAP}of)?,?{GAP}(?:(?P<year>{YEAR})|'(?P<short>\d\d)\b)", _month_of_year),
         (
-            rf"{HOLIDAY}(?!\w|['-]\w)(?!\s(?:party|parties|tree|dinner|gift|gifts|present|presents|market|card|cards|decor|movie|song|costume|lights|eggs?|bunny)\b)",
+            (rf"{HOLIDAY}(?!\w|['-]\w)(?!\s(?:party|parties|tree|dinner|gift|gifts|present|presents"
+            rf"|market|card|cards|decor|movie|song|costume|lights|eggs?|bunny)\b)"),
             _bare_name,
         ),
     ),
     "digit": _compiled(
         (
-            r"(?P<year>(?:18|19|20)\d\d)-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>[0-3]\d)(?:t\d\d:\d\d\S{0,20})?)?(?![\w-])",
+            (r"(?P<year>(?:18|19|20)\d\d)-(?P<month>0[1-9]"
+            r"|1[0-2])(?:-(?P<day>[0-3]\d)(?:t\d\d:\d\d\S{0,20})?)?(?![\w-])"),
             _iso,
         ),
         (r"(?P<first>[0-3]?\d)/(?:(?P<second>[0-3]?\d)/)?(?P<year>(?:18|19|20)\d\d)(?![\w/])", _slashed),
         (
-            rf"(?P<day>[0-3]?\d){_NTH}(?:\s?[-\u2013]\s?(?P<last>[0-3]?\d)(?:st|nd|rd|th)?)?{GAP}(?:day{GAP})?(?:of{GAP})?(?P<month>{MONTH})\b{_WITH_YEAR}",
+            (rf"(?P<day>[0-3]?\d){_NTH}(?:\s?[-\u2013]\s?(?P<last>[0-3]?\d)(?:st|nd|rd"
+            rf"|th)?)?{GAP}(?:day{GAP})?(?:of{GAP})?(?P<month>{MONTH})\b{_WITH_YEAR}"),
             _day_of_month,
         ),
         _COUNT_RULE,
@@ -447,7 +454,8 @@ _RULES: Final = {
         _STRETCH_RULE,
         (
             (
-                rf"the{GAP}(?:(?P<day>[0-3]?\d)(?:st|nd|rd|th)\b(?=[.,;!?)]|\Z|\s{{1,4}}(?:and|but|at|we|i|of{GAP}this)\b)"
+                rf"the{GAP}(?:(?P<day>[0-3]?\d)(?:st|nd|rd|th)\b(?=[.,;!?)]|\Z|\s{{1,4}}(?:and|but|at"
+                rf"|we|i|of{GAP}this)\b)"
                 rf"|(?P<decade>'?(?:(?:18|19|20)?\d0)'?s|sixties|seventies|eighties|nineties)\b|weekend(?![\w-]))"
             ),
             _the,

@@ -82,16 +82,19 @@ FUTURE: Final = re.compile(
 """Words that tell that what a clause speaks of has yet to come."""
 
 PAST: Final = re.compile(
-    r"\b(?:was|were|did|didn't|went|had|got|took|made|met|saw|won|lost|ran|came|gave|bought|told|said|found|felt|left|been"
+    r"\b(?:was|were|did|didn't|went|had|got|took|made|met|saw|won|lost|ran|came|gave|bought|told|said"
+    r"|found|felt|left|been"
     r"|have|has|i've|we've|started|finished|\w{3,14}ed)\b"
 )
 """Words that tell that what a clause speaks of is over."""
 
 COUNTED: Final = re.compile(
-    r"\s{1,4}(?:words?|people|persons?|dollars?|euros?|pounds?|bucks|miles?|met(?:er|re)s?|kilomet(?:er|re)s?|km|kg|feet"
+    r"\s{1,4}(?:words?|people|persons?|dollars?|euros?|pounds?|bucks|miles?|met(?:er|re)s?"
+    r"|kilomet(?:er|re)s?|km|kg|feet"
     r"|foot"
     r"|steps?|calories|pages?|times|points?|users?|members?|followers?|items?|rows?|tokens?|bytes|mb|gb|minutes?|hours?"
-    r"|seconds?|days?|weeks?|months?|years?|pieces|copies|characters|lines|of us|men|women|kids|children|students|guests)\b"
+    r"|seconds?|days?|weeks?|months?|years?|pieces|copies|characters|lines|of us|men|women|kids"
+    r"|children|students|guests)\b"
 )
 """Nouns after a number that make it a count and not a date."""
 

@@ -1,7 +1,7 @@
 """Statements about people, read from one message by rules, without any model.
 
-`extract` is the whole interface. It prefers to miss a statement over inventing one: questions, conditions, jokes, quoted
-and reported speech and other languages give nothing. What each rule reads is in the file named after its subject.
+`extract` is the whole interface. It prefers to miss a statement over inventing one: questions, conditions, jokes,
+quoted and reported speech and other languages give nothing. What each rule reads is in the file named after it.
 """
 
 from __future__ import annotations

@@ -27,17 +27,20 @@ _QUESTIONS: Final = tuple(
     )
 )
 _LEAD: Final = re.compile(
-    r"(?:(?:oh|um|uh|well|hmm|it's|definitely|probably not|that would be|i'd say|in|at|from|on|i'm|mostly|currently)[\s,]{1,3}){0,3}",
+    r"(?:(?:oh|um|uh|well|hmm|it's|definitely|probably not|that would be|i'd say|in|at|from|on|i'm"
+    r"|mostly|currently)[\s,]{1,3}){0,3}",
     re.IGNORECASE,
 )
 _UNSURE: Final = re.compile(
-    r"\b(?:not|no|none|don't|secret|guess|maybe|depends|nothing|nowhere|everywhere|idk|dunno|why|what|how|hard|can't|yes|yeah|i|we|you|haha|lol|same|good|great|thanks|ask|many|all|both)\b"
-    r"|[?:]", re.IGNORECASE,
-)  # fmt: skip
+    r"\b(?:not|no|none|don't|secret|guess|maybe|depends|nothing|nowhere|everywhere|idk|dunno|why|what"
+    r"|how|hard|can't|yes|yeah|i|we|you|haha|lol|same|good|great|thanks|ask|many|all|both)\b"
+    r"|[?:]",
+    re.IGNORECASE,
+)
 
 
 def complete(text: str, question: str | None) -> tuple[str, int] | None:
-    """Return a full sentence and the offset in `text` that its answer starts at; None when the text is no short answer."""
+    """Return a full sentence and the offset in `text` that its answer starts at; None for what is no short answer."""
     if not question or len(text) > _LONGEST:
         return None
     asked = question.strip().lower().replace("\u2019", "'")

@@ -12,7 +12,8 @@ from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
 
 _SCHOOL: Final = re.compile(
-    r"\b(?:university|college|school|academy|institute|uni|mit|ucla|oxford|cambridge|harvard|stanford|yale|eth|conservatory|polytechnic)\b"
+    r"\b(?:university|college|school|academy|institute|uni|mit|ucla|oxford|cambridge|harvard|stanford"
+    r"|yale|eth|conservatory|polytechnic)\b"
 )
 
 
@@ -77,7 +78,8 @@ def graduating(clause: Clause) -> list[Candidate]:
 
 
 _DEGREE: Final = re.compile(
-    r"(?:my|a|an|the) (?P<degree>(?:[\w']+ ){0,2}?(?:degree|diploma|phd|ph\.d|doctorate|master's|masters|bachelor's|mba|certificate|certification|licen[cs]e)(?: degree)?"
+    r"(?:my|a|an|the) (?P<degree>(?:[\w']+ ){0,2}?(?:degree|diploma|phd|ph\.d|doctorate|master's"
+    r"|masters|bachelor's|mba|certificate|certification|licen[cs]e)(?: degree)?"
     r"(?: (?:in|of) (?P<field>[\w' &-]{2,40}))?)"
 )
 

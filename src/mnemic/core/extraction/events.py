@@ -11,11 +11,12 @@ from typing import Final
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import LEADING_PREPOSITION, cut_tail, in_third_person, points_outside
 from mnemic.core.extraction.statements import make, time_label
-from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.memory import Candidate
 from mnemic.model.moment import Grain
 
 _NOT_EVENTS: Final = frozenset(
-    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate prefer say
+    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate
+    prefer say
     tell agree remember forget hear appreciate miss care look try find keep let see thank bet suppose expect imagine
     notice realize realise get live work use do mention ask talk decide help show happen bring put come become take give
     make end suggest admit call learn send manage discover stay struggle consider deal continue experience inspire
@@ -23,18 +24,22 @@ _NOT_EVENTS: Final = frozenset(
 )
 _WITH_TIME: Final = frozenset("take make see give do have bring reach learn help hear".split())
 _NOTABLE: Final = frozenset(
-    """visit win perform attend graduate travel finish complete publish join adopt celebrate host organize organise volunteer
+    """visit win perform attend graduate travel finish complete publish join adopt celebrate host organize organise
+    volunteer
     launch camp hike explore marry welcome release record buy donate compete participate run climb fly paint bake build
     meet sign renovate receive raise score teach plant interview enroll enrol apply march tour""".split()
 )
 _SMALL: Final = re.compile(
-    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of (?:my|our) way|with it|crazy|viral|wrong|by|down|with|into|the same"
+    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of (?:my|our) way|with it|crazy"
+    r"|viral|wrong|by|down|with|into|the same"
     r"|off on|off to|off|from)\b|\Z"
 )
 _GO: Final = re.compile(r"(?:back )?(?:to|on|out|for|[a-z]{2,12}ing)\b")
 _VAGUE: Final = re.compile(
-    r"(?:^|\s)(?:(?:(?:some|new|lots of|so many|many|other|awesome|amazing|great|cool|nice|interesting|these|few|a|the) ){0,4}people|a few more|a ton|a lot"
-    r"|a bunch|stuff|things|(?:an|some) events?|a(?: \w+)? movie|some (?:more )?(?:info|advice|options|progress)|a step|a break|a deep breath|(?:\w+ )?fun"
+    r"(?:^|\s)(?:(?:(?:some|new|lots of|so many|many|other|awesome|amazing|great|cool|nice|interesting"
+    r"|these|few|a|the) ){0,4}people|a few more|a ton|a lot"
+    r"|a bunch|stuff|things|(?:an|some) events?|a(?: \w+)? movie|some (?:more )?(?:info|advice|options"
+    r"|progress)|a step|a break|a deep breath|(?:\w+ )?fun"
     r"|a (?:great|good|amazing|wonderful) time|sense|progress|mistakes?|sure|care|notes?|part)\Z",
     re.IGNORECASE,
 )
@@ -42,7 +47,8 @@ _VAGUE: Final = re.compile(
 
 _WORTHY: Final = re.compile(
     r"take (?:an? |my |our )(?:[\w-]+ ){0,3}?(?:trip|class|course|tour|cruise|workshop|vacation|holiday)\b"
-    r"|start (?:learning|playing|taking|teaching|volunteering|training|practicing|writing|therapy|running|an? [\w -]{3,30})"
+    r"|start (?:learning|playing|taking|teaching|volunteering|training|practicing|writing|therapy"
+    r"|running|an? [\w -]{3,30})"
     r"|see [\w' -]{2,30} (?:live|in concert)\b"
 )
 
@@ -70,10 +76,15 @@ def event(clause: Clause) -> list[Candidate]:
     words = f"has {verb}" if clause.tense == "perfect" else verb
     return [
         make(
-            clause, "event.happened", f"{verb} {told}", f"{words} {told}{time_label(span)}.", polarity=1,
-            kind=MemoryKind.EVENT, valid_from=start, valid_to=None, confidence=0.85 if timed else 0.7,
+            clause,
+            "event.happened",
+            f"{verb} {told}",
+            f"{words} {told}{time_label(span)}.",
+            polarity=1,
+            held=(start, None),
+            confidence=0.85 if timed else 0.7,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _is_timed(clause: Clause) -> bool:

@@ -15,14 +15,17 @@ from mnemic.model.memory import Candidate
 
 _DAY: Final = r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 _OFTEN: Final = re.compile(
-    r"\b(?:every (?:single |other )?(?:day|morning|evening|night|week|weekend|month|year|summer|winter|spring|autumn|fall"
+    r"\b(?:every (?:single |other )?(?:day|morning|evening|night|week|weekend|month|year|summer|winter"
+    r"|spring|autumn|fall"
     rf"|{_DAY}|few (?:days|weeks|months))|each (?:day|morning|week|month|year|night)|daily|weekly|monthly"
-    r"|(?:once|twice|(?:\d|two|three|four|five|six) times|a (?:few|couple(?: of)?) times) (?:a|per|each) (?:day|week|month|year)"
+    r"|(?:once|twice|(?:\d|two|three|four|five|six) times|a (?:few|couple(?: of)?) times) (?:a|per"
+    r"|each) (?:day|week|month|year)"
     rf"|on (?:(?:{_DAY}s|weekends|weekdays)(?:,? and )?){{1,3}}|{_DAY} (?:mornings|afternoons|evenings|nights)"
     r"|in the mornings?|in the evenings?|before (?:work|bed|breakfast)|after work)\b"
 )
 _STATIVE: Final = frozenset(
-    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate prefer say
+    """be have think feel know want need wonder believe understand mean seem hope wish guess love like enjoy hate
+    prefer say
     tell agree remember forget hear appreciate miss care look try find keep let see live work thank bet suppose expect
     imagine notice realize realise learn get can will should would could""".split()
 )
@@ -62,8 +65,10 @@ def _phrase(clause: Clause, *, usually: bool) -> str:
 
 
 _DOING: Final = re.compile(
-    r"(?:take (?:an? |some |my )?[\w' -]{0,30}(?:class(?:es)?|courses?|lessons?)|train for|prepare for|study for|learn|write (?:an?|my)|practice|practise"
-    r"|volunteer (?:at|for|with)|attend|teach|coach|blog about|restore|renovate|build (?:an?|my|our)|take care of|foster|rehearse|compose|record (?:an?|my|our))\b"
+    r"(?:take (?:an? |some |my )?[\w' -]{0,30}(?:class(?:es)?|courses?|lessons?)|train for|prepare for"
+    r"|study for|learn|write (?:an?|my)|practice|practise"
+    r"|volunteer (?:at|for|with)|attend|teach|coach|blog about|restore|renovate|build (?:an?|my|our)"
+    r"|take care of|foster|rehearse|compose|record (?:an?|my|our))\b"
 )
 
 

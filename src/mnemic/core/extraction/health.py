@@ -17,26 +17,35 @@ _ALLERGY: Final = re.compile(
 )
 _ALLERGY_TO: Final = re.compile(r"(?:an? )?(?:\w+ )?allerg(?:y|ies) to (?P<what>.{2,50})")
 _DIET: Final = re.compile(
-    r"(?:an? )?(?:strict |committed |lifelong |mostly |fully |completely |total )?(?P<kind>vegetarian|vegan|pescatarian|flexitarian|gluten[- ]free|dairy[- ]free|keto|paleo"
-    r"|kosher|halal|teetotal(?:l?er)?|plant-based|lactose[- ]intolerant|gluten[- ]intolerant|coeliac|celiac|sober)(?:$|[ ,.!])"
+    r"(?:an? )?(?:strict |committed |lifelong |mostly |fully |completely |total )?(?P<kind>vegetarian"
+    r"|vegan|pescatarian|flexitarian|gluten[- ]free|dairy[- ]free|keto|paleo"
+    r"|kosher|halal|teetotal(?:l?er)?|plant-based|lactose[- ]intolerant|gluten[- ]intolerant|coeliac"
+    r"|celiac|sober)(?:$|[ ,.!])"
 )
 _CONDITION: Final = re.compile(
-    r"(?P<what>(?:(?:type [12]|high|low|chronic|severe|mild|seasonal|generali[sz]ed|social|clinical|postpartum|rheumatoid) ){0,2}(?:asthma|diabetes|adhd|add|autism"
-    r"|anxiety|depression|migraines?|arthritis|epilepsy|insomnia|ptsd|ocd|hypertension|blood pressure|cholesterol|eczema|psoriasis"
-    r"|fibromyalgia|endometriosis|lupus|crohn's(?: disease)?|ibs|celiac disease|coeliac disease|dyslexia|tinnitus|scoliosis|gout"
-    r"|anemia|anaemia|hypothyroidism|sleep apn(?:o)?ea|bipolar disorder|cancer|long covid|back pain|anxiety disorder|vertigo"
+    r"(?P<what>(?:(?:type [12]|high|low|chronic|severe|mild|seasonal|generali[sz]ed|social|clinical"
+    r"|postpartum|rheumatoid) ){0,2}(?:asthma|diabetes|adhd|add|autism"
+    r"|anxiety|depression|migraines?|arthritis|epilepsy|insomnia|ptsd|ocd|hypertension|blood pressure"
+    r"|cholesterol|eczema|psoriasis"
+    r"|fibromyalgia|endometriosis|lupus|crohn's(?: disease)?|ibs|celiac disease|coeliac disease"
+    r"|dyslexia|tinnitus|scoliosis|gout"
+    r"|anemia|anaemia|hypothyroidism|sleep apn(?:o)?ea|bipolar disorder|cancer|long covid|back pain"
+    r"|anxiety disorder|vertigo"
     r"|[a-z]+ (?:syndrome|disorder|disease)|lactose intoleran(?:t|ce)|hay fever))\b"
 )
 _BEING: Final = re.compile(
-    r"(?:an? )?(?P<what>(?:type [12] )?diabetic|asthmatic|deaf|blind|colou?r-?blind|autistic|dyslexic|epileptic|bipolar|left-handed|pregnant|insomniac)(?:$|[ ,.!])"
+    r"(?:an? )?(?P<what>(?:type [12] )?diabetic|asthmatic|deaf|blind|colou?r-?blind|autistic|dyslexic"
+    r"|epileptic|bipolar|left-handed|pregnant|insomniac)(?:$|[ ,.!])"
 )
 _BODY: Final = (
-    r"(?:leg|arm|ankle|wrist|knee|foot|toe|finger|nose|back|hip|shoulder|collarbone|rib|ribs|elbow|hand|neck|acl|hamstring|calf|achilles|thumb|heel"
+    r"(?:leg|arm|ankle|wrist|knee|foot|toe|finger|nose|back|hip|shoulder|collarbone|rib|ribs|elbow"
+    r"|hand|neck|acl|hamstring|calf|achilles|thumb|heel"
     r"|meniscus|ligament|tendon|jaw|tooth|muscle|groin)"
 )
 _INJURY: Final = re.compile(rf"(?P<what>my (?:left |right |lower |upper |big |little )?{_BODY})\b")
 _INJURING: Final = {
-    "break": "broke", "sprain": "sprained", "fracture": "fractured", "tear": "tore", "twist": "twisted", "injure": "injured",
+    "break": "broke", "sprain": "sprained", "fracture": "fractured", "tear": "tore", "twist": "twisted",
+    "injure": "injured",
     "hurt": "hurt", "dislocate": "dislocated", "pull": "pulled", "strain": "strained",
 }  # fmt: skip
 _BROKEN: Final = {"break": "broken", "tear": "torn", "hurt": "hurt"}
@@ -140,12 +149,19 @@ def consuming(clause: Clause) -> list[Candidate]:
 def _consumes(clause: Clause, item: str) -> list[Candidate]:
     if clause.tense == "can":
         verb = "have" if clause.verb == "have" else clause.verb
-        return [
-            make(
-                clause, "diet.consumes", item, f"can't {verb} {item}.", polarity=-1, valid_from=clause.turn.said_at,
-                valid_to=None,
-            )
-        ] if clause.negated else []  # fmt: skip
+        return (
+            [
+                make(
+                    clause,
+                    "diet.consumes",
+                    item,
+                    f"can't {verb} {item}.",
+                    polarity=-1,
+                )
+            ]
+            if clause.negated
+            else []
+        )
     return state(clause, "diet.consumes", item, clause.verb, item)
 
 
@@ -182,7 +198,8 @@ def stopping(clause: Clause) -> list[Candidate]:
 
 
 _FOOD: Final = re.compile(
-    r"\b(?:meat|dairy|sugar|gluten|alcohol|coffee|caffeine|soda|bread|carbs|milk|cheese|eggs|fish|pork|beef|chicken|wine|beer|chocolate|sweets|candy|junk food|fast food|snacks|processed food)\b"
+    r"\b(?:meat|dairy|sugar|gluten|alcohol|coffee|caffeine|soda|bread|carbs|milk|cheese|eggs|fish|pork"
+    r"|beef|chicken|wine|beer|chocolate|sweets|candy|junk food|fast food|snacks|processed food)\b"
 )
 
 

@@ -12,7 +12,8 @@ from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
 
 _DWELLING: Final = re.compile(
-    r"\b(?:apartment|flat|house|farmhouse|condo|studio|cottage|cabin|townhouse|loft|dorm|bungalow|villa|houseboat|van|farm|duplex|mansion"
+    r"\b(?:apartment|flat|house|farmhouse|condo|studio|cottage|cabin|townhouse|loft|dorm|bungalow"
+    r"|villa|houseboat|van|farm|duplex|mansion"
     r"|caravan|home)\b"
 )
 _AREA: Final = re.compile(
@@ -25,7 +26,8 @@ def living(clause: Clause) -> list[Candidate]:
     if clause.tense not in {"present", "past", "perfect", "progressive", "used_to", "was_progressive"} or clause.topic:
         return []
     match = re.match(
-        r"(?:here |right |just |outside |out |over |up |down )?(?P<prep>in|near|on|at|outside|by|outside of) (?P<where>.{2,80})",
+        r"(?:here |right |just |outside |out |over |up |down )?(?P<prep>in|near|on|at|outside|by"
+        r"|outside of) (?P<where>.{2,80})",
         clause.low_rest,
     )
     found: list[Candidate] = []
@@ -64,7 +66,8 @@ def _company(clause: Clause) -> list[Candidate]:
         not who
         or points_outside(strip_determiner(who))
         or not re.search(
-            r"(?i)\b(?:\w*mates?|parents|mother|father|mom|mum|dad|husband|wife|partner|boyfriend|girlfriend|sister|brother|family|friends?|kids|cats?"
+            r"(?i)\b(?:\w*mates?|parents|mother|father|mom|mum|dad|husband|wife|partner|boyfriend"
+            r"|girlfriend|sister|brother|family|friends?|kids|cats?"
             r"|dogs?|grand\w+|aunt|uncle|cousins?|roommates?|son|daughter|children)\b",
             who,
         )

@@ -14,32 +14,48 @@ from mnemic.core.temporal_words import NUMBERS
 from mnemic.model.memory import Candidate
 
 _NATION: Final = re.compile(
-    r"(?:half[- ])?(?P<nation>afghan|albanian|algerian|american|argentin(?:e|ian)|armenian|australian|austrian|bangladeshi|basque|belgian"
-    r"|bolivian|brazilian|british|bulgarian|cambodian|canadian|catalan|chilean|chinese|colombian|croatian|cuban|czech|danish|dominican"
-    r"|dutch|ecuadorian|egyptian|english|estonian|ethiopian|filipino|filipina|finnish|french|georgian|german|ghanaian|greek|guatemalan"
-    r"|haitian|hungarian|icelandic|indian|indonesian|iranian|iraqi|irish|israeli|italian|jamaican|japanese|jordanian|kenyan|korean"
-    r"|south korean|kurdish|latvian|lebanese|lithuanian|malaysian|maltese|mexican|mongolian|moroccan|nepali|nepalese|new zealander"
-    r"|nigerian|norwegian|pakistani|palestinian|peruvian|polish|portuguese|puerto rican|romanian|russian|scottish|senegalese|serbian"
-    r"|singaporean|slovak|slovenian|somali|south african|spanish|sri lankan|sudanese|swedish|swiss|syrian|taiwanese|thai|tunisian"
-    r"|turkish|ugandan|ukrainian|uruguayan|venezuelan|vietnamese|welsh|zimbabwean)(?:$|[ ,.!]+(?:and|but|by birth|citizen)?(?:$|\s))"
+    r"(?:half[- ])?(?P<nation>afghan|albanian|algerian|american|argentin(?:e|ian)|armenian|australian"
+    r"|austrian|bangladeshi|basque|belgian"
+    r"|bolivian|brazilian|british|bulgarian|cambodian|canadian|catalan|chilean|chinese|colombian"
+    r"|croatian|cuban|czech|danish|dominican"
+    r"|dutch|ecuadorian|egyptian|english|estonian|ethiopian|filipino|filipina|finnish|french|georgian"
+    r"|german|ghanaian|greek|guatemalan"
+    r"|haitian|hungarian|icelandic|indian|indonesian|iranian|iraqi|irish|israeli|italian|jamaican"
+    r"|japanese|jordanian|kenyan|korean"
+    r"|south korean|kurdish|latvian|lebanese|lithuanian|malaysian|maltese|mexican|mongolian|moroccan"
+    r"|nepali|nepalese|new zealander"
+    r"|nigerian|norwegian|pakistani|palestinian|peruvian|polish|portuguese|puerto rican|romanian"
+    r"|russian|scottish|senegalese|serbian"
+    r"|singaporean|slovak|slovenian|somali|south african|spanish|sri lankan|sudanese|swedish|swiss"
+    r"|syrian|taiwanese|thai|tunisian"
+    r"|turkish|ugandan|ukrainian|uruguayan|venezuelan|vietnamese|welsh|zimbabwean)(?:$|[ ,.!]+(?:and"
+    r"|but|by birth|citizen)?(?:$|\s))"
 )
 _LANGUAGE: Final = re.compile(
-    r"(?:afrikaans|albanian|amharic|arabic|armenian|basque|bengali|bulgarian|cantonese|catalan|chinese|croatian|czech|danish|dutch|english"
-    r"|esperanto|estonian|farsi|finnish|french|gaelic|galician|georgian|german|greek|gujarati|hebrew|hindi|hungarian|icelandic"
-    r"|indonesian|irish|italian|japanese|korean|kurdish|latin|latvian|lithuanian|malay|maltese|mandarin|marathi|mongolian|nepali"
-    r"|norwegian|persian|polish|portuguese|punjabi|romanian|russian|serbian|sign language|slovak|slovenian|somali|spanish|swahili"
+    r"(?:afrikaans|albanian|amharic|arabic|armenian|basque|bengali|bulgarian|cantonese|catalan|chinese"
+    r"|croatian|czech|danish|dutch|english"
+    r"|esperanto|estonian|farsi|finnish|french|gaelic|galician|georgian|german|greek|gujarati|hebrew"
+    r"|hindi|hungarian|icelandic"
+    r"|indonesian|irish|italian|japanese|korean|kurdish|latin|latvian|lithuanian|malay|maltese"
+    r"|mandarin|marathi|mongolian|nepali"
+    r"|norwegian|persian|polish|portuguese|punjabi|romanian|russian|serbian|sign language|slovak"
+    r"|slovenian|somali|spanish|swahili"
     r"|swedish|tagalog|tamil|telugu|thai|turkish|ukrainian|urdu|vietnamese|welsh|yiddish|yoruba|zulu)\b"
 )
 _NUMBER: Final = "|".join(word for word in NUMBERS if len(word) > 2)
 _AGE: Final = re.compile(
-    rf"(?P<age>\d{{1,3}}|(?:{_NUMBER})(?:[- ](?:{_NUMBER}))?)(?P<years>[- ]years?(?:[- ]old)?(?: of age)?)?(?= now|$|[ ,.!]*$| and\b| but\b|,)"
+    rf"(?P<age>\d{{1,3}}"
+    rf"|(?:{_NUMBER})(?:[- ](?:{_NUMBER}))?)(?P<years>[- ]years?(?:[- ]old)?(?: of age)?)?(?= now|$"
+    rf"|[ ,.!]*$| and\b| but\b|,)"
 )
 _FROM: Final = re.compile(r"(?:originally |actually |really |also )?from (?P<where>.{2,60})")
 _GENDER: Final = re.compile(
-    r"(?:an? )?(?P<gender>(?:trans(?:gender)?|cis(?:gender)?) (?:woman|man)|transgender|non-?binary|genderfluid|agender)(?: person)?(?:$|[ ,.!])"
+    r"(?:an? )?(?P<gender>(?:trans(?:gender)?|cis(?:gender)?) (?:woman|man)|transgender|non-?binary"
+    r"|genderfluid|agender)(?: person)?(?:$|[ ,.!])"
 )
 _FAITH: Final = re.compile(
-    r"(?:an? )?(?:practi[cs]ing )?(?P<faith>christian|catholic|protestant|muslim|jewish|hindu|buddhist|sikh|atheist|agnostic|mormon|quaker)(?:$|[ ,.!])"
+    r"(?:an? )?(?:practi[cs]ing )?(?P<faith>christian|catholic|protestant|muslim|jewish|hindu|buddhist"
+    r"|sikh|atheist|agnostic|mormon|quaker)(?:$|[ ,.!])"
 )
 _PRONOUNS: Final = re.compile(r"(?P<pronouns>(?:he|she|they|ze|xe)/(?:him|her|hers|them|they|she|he|zir)(?:/\w{2,6})?)")
 
@@ -145,7 +161,7 @@ def named(clause: Clause) -> list[Candidate]:
 def _native(clause: Clause) -> list[Candidate]:
     if clause.topic in {"first language", "native language", "mother tongue", "native tongue"}:
         return _languages(clause, "language.speaks", 0, "speak")
-    if clause.topic in {"nationality"}:
+    if clause.topic == "nationality":
         value = cut_tail(clause.rest, 2)
         return state(clause, "identity.nationality", value, "be", value)
     return []
@@ -156,10 +172,7 @@ def _birthday(clause: Clause) -> list[Candidate]:
     if span is None or span.start is None or span.end is None or span.end - span.start > timedelta(days=1):
         return []
     value = f"{span.start.day} {span.start:%B}"
-    said_at = clause.turn.said_at
-    return [
-        make(clause, "identity.birthday", value, f"has their birthday on {value}.", polarity=1, valid_from=said_at, valid_to=None)
-    ]  # fmt: skip
+    return [make(clause, "identity.birthday", value, f"has their birthday on {value}.")]
 
 
 def born(clause: Clause) -> list[Candidate]:
@@ -217,7 +230,8 @@ def using_pronouns(clause: Clause) -> list[Candidate]:
 
 
 _CALLED: Final = re.compile(
-    r"(?:everyone|everybody|people|my friends|friends|they|most people) (?:just )?calls? me (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])"
+    r"(?:everyone|everybody|people|my friends|friends|they"
+    r"|most people) (?:just )?calls? me (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])"
 )
 
 

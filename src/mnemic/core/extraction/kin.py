@@ -35,18 +35,22 @@ _PLURAL: Final = {"kids": "child", "children": "child", "sons": "child", "daught
 }
 _ALL: Final = sorted({*_NOUNS, *_PETS}, key=len, reverse=True)
 _ADJECTIVE: Final = (
-    r"(?:(?:older|younger|elder|oldest|youngest|eldest|little|big|baby|twin|late|new|dear|lovely|beautiful|amazing|best|good|old"
+    r"(?:(?:older|younger|elder|oldest|youngest|eldest|little|big|baby|twin|late|new|dear|lovely"
+    r"|beautiful|amazing|best|good|old"
     r"|close|ex|first|second|middle|only|own|other|childhood|college|work|gym|sweet|wonderful|adopted|golden retriever"
     r"|rescue|long-time|longtime|\d{1,2}-year-old)[ -]){0,3}"
 )
 _MINE: Final = re.compile(rf"(?:my|our) (?P<adj>{_ADJECTIVE})(?P<noun>{'|'.join(map(re.escape, _ALL))})(?![\w'-])")
 _NAME: Final = re.compile(
-    r"(?P<comma>,)?\s(?:(?:named|called)\s)?(?P<name>[A-Z][^\W\d_]{1,20}(?:-[A-Z][^\W\d_]{1,20})?(?:\s[A-Z][^\W\d_]{1,20})?)(?![\w'])"
+    r"(?P<comma>,)?\s(?:(?:named"
+    r"|called)\s)?(?P<name>[A-Z][^\W\d_]{1,20}(?:-[A-Z][^\W\d_]{1,20})?(?:\s[A-Z][^\W\d_]{1,20})?)(?![\w'])"
 )
 _NOT_NAMES: Final = frozenset(
-    """i my we our he she it they the a an and but so in on at if when who that this is was has had will would christmas easter
+    """i my we our he she it they the a an and but so in on at if when who that this is was has had will would
+    christmas easter
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december english spanish french german italian also just day lol omg btw mel's yeah yes no thanks""".split()
+    october november december
+    english spanish french german italian also just day lol omg btw mel's yeah yes no thanks""".split()
 )
 KIN: Final = re.compile(rf"\b(?:{'|'.join(map(re.escape, [*_NOUNS, *_PLURAL]))})\b")
 

@@ -15,7 +15,8 @@ _ENGLISH: Final = frozenset(
     """the a an and but or of to for from with by on at as is are was were be been am have has had do does did not i i'm
     i've i'll i'd you he she it we they my your his her its our their this that these those what which who when where
     how why there here so very just really all any some can could will would should about after before than then if
-    because don't didn't can't it's that's we're into out up in no me him them us like love get got go going went""".split()
+    because
+    don't didn't can't it's that's we're into out up in no me him them us like love get got go going went""".split()
 )
 _OTHER: Final = frozenset(
     """el la los las un una y pero que de del en con por para es soy está estoy tengo mi su muy como más yo tú

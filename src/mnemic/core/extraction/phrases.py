@@ -12,13 +12,18 @@ from mnemic.core.extraction.verbs import gerund, known
 from mnemic.core.temporal_words import lower_same_length
 
 _TAIL: Final = re.compile(
-    r"\s*(?:[;()\[\]!?\u2026\n]|\.{2,}|:(?=\s|\Z)|\.(?=\s|\Z)|\s[-\u2013\u2014]{1,2}\s|\u2014|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
-    r"|especially|since|as|if|when|while|then|too|just|right|not|thanks|thank|though|with|after|before|is|was|he|she|they|you|that|this"
+    r"\s*(?:[;()\[\]!?\u2026\n]|\.{2,}|:(?=\s|\Z)|\.(?=\s|\Z)|\s[-\u2013\u2014]{1,2}\s|\u2014"
+    r"|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
+    r"|especially|since|as|if|when|while|then|too|just|right|not|thanks|thank|though|with|after|before"
+    r"|is|was|he|she|they|you|that|this"
     r"|like|including|plus|although|however|haha|lol|always|really|my|our|it's|he's|she's|that's|there)\b))"
     r"|,?\s(?:but|because|'cause|cuz|so|which|although|though|when|while|whenever|unless|until|if|where|who|that|than"
-    r"|since|and (?:i|we|it|it's|he|she|they|that|this|you|my|our|i'm|i've|we're|then|have|has|had|am|are|is|was|were|can|will|now"
-    r"|just|always|so)|as (?:a|an|it|i|we|they|my|much|well|long|soon|the|if)|(?:so|very) much|a lot|a ton|too|as well|lol|haha|right now|now"
-    r"|these days|at the moment|all the time|though|anyway|either|instead|already|yet|again|together|in general|myself|lately"
+    r"|since|and (?:i|we|it|it's|he|she|they|that|this|you|my|our|i'm|i've|we're|then|have|has|had|am"
+    r"|are|is|was|were|can|will|now"
+    r"|just|always|so)|as (?:a|an|it|i|we|they|my|much|well|long|soon|the|if)|(?:so|very) much|a lot"
+    r"|a ton|too|as well|lol|haha|right now|now"
+    r"|these days|at the moment|all the time|though|anyway|either|instead|already|yet|again|together"
+    r"|in general|myself|lately"
     r"|by the way|in (?:my|our) (?:life|free time|spare time)|(?:for|to) me|more than|even more|out of)\b"
 )
 LEADING_PREPOSITION: Final = re.compile(r"^(?:back )?(?:to|for|on|in|into|at|with|off to|out|up|up to|up for)\b ?")
@@ -32,8 +37,10 @@ _POINTERS: Final = frozenset(
     "it them him her there this that these those one ones more others someone everyone".split()
 )
 _OUTSIDE: Final = frozenset(
-    """it this that these those them him her they he she you your yours how what when where why which who there here one ones
-    everything something anything nothing everyone someone anyone each both all same so too to be being more most such me us
+    """it this that these those them him her they he she you your yours how what when where why which who there
+    here one ones
+    everything something anything nothing everyone someone anyone each both all same so too to be being more most
+    such me us
     myself each other another any every its their his not no if whatever yourself whoever""".split()
 )
 _DETERMINER: Final = re.compile(
@@ -41,8 +48,10 @@ _DETERMINER: Final = re.compile(
 )
 _ADVERB: Final = re.compile(r"(?:(?:just|really|so|mostly|especially|also|very much|quite|to just)\s+)+", re.IGNORECASE)
 _PAIRS: Final = re.compile(
-    r"\b(?:rock and roll|rock 'n' roll|mac(?:aroni)? and cheese|fish and chips|bed and breakfast|arts and crafts|black and white"
-    r"|peanut butter and jelly|salt and pepper|food and drinks?|peace and quiet|ups and downs|track and field|drum and bass"
+    r"\b(?:rock and roll|rock 'n' roll|mac(?:aroni)? and cheese|fish and chips|bed and breakfast"
+    r"|arts and crafts|black and white"
+    r"|peanut butter and jelly|salt and pepper|food and drinks?|peace and quiet|ups and downs"
+    r"|track and field|drum and bass"
     r"|dungeons and dragons|r and b|gin and tonic|bread and butter|friends and family|family and friends)\b",
     re.IGNORECASE,
 )

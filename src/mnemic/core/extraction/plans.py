@@ -17,22 +17,26 @@ from mnemic.core.extraction.phrases import (
     points_outside,
 )
 from mnemic.core.extraction.statements import is_coming, make, time_label
-from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.memory import Candidate
 
 _LEAD: Final = re.compile(r"(?:to|on) (?P<what>.{3,90})|(?P<thing>(?:an?|our|my) .{3,60})")
 _OCCASION: Final = re.compile(
     r"\b(?:trip|party|wedding|vacation|holiday|visit|getaway|reunion|gathering|camping|event|show)\b"
 )
 _APPOINTMENT: Final = re.compile(
-    r"(?:an?|my|our|another|two|some) (?:[\w'-]+ ){0,4}?(?:appointment|meeting|interview|exam|flight|trip|concert|wedding|game|match|race|date|show"
-    r"|performance|surgery|class|test|deadline|tournament|competition|gig|recital|checkup|check-up|party|presentation|audition)s?\b"
+    r"(?:an?|my|our|another|two|some) (?:[\w'-]+ ){0,4}?(?:appointment|meeting|interview|exam|flight"
+    r"|trip|concert|wedding|game|match|race|date|show"
+    r"|performance|surgery|class|test|deadline|tournament|competition|gig|recital|checkup|check-up"
+    r"|party|presentation|audition)s?\b"
 )
 _WEAK: Final = frozenset(
-    """be have think feel know want need love like enjoy miss say tell keep see let try remember look continue get take check
+    """be have think feel know want need love like enjoy miss say tell keep see let try remember look continue get
+    take check
     make do always never definitely show support give help use focus work""".split()
 )
 _ARRANGED: Final = frozenset(
-    """move fly travel go leave visit start have host run perform attend drive take meet marry graduate return open launch
+    """move fly travel go leave visit start have host run perform attend drive take meet marry graduate return open
+    launch
     organize organise celebrate see throw join head spend quit teach compete present come bring get""".split()
 )
 
@@ -50,10 +54,14 @@ def plan(clause: Clause) -> list[Candidate]:
     label = time_label(clause.time.span if clause.time else None)
     return [
         make(
-            clause, "plan.intends", told, f"plans to {told}{label}.", polarity=1, kind=MemoryKind.EVENT,
-            valid_from=clause.turn.said_at, valid_to=None, confidence=0.8,
+            clause,
+            "plan.intends",
+            told,
+            f"plans to {told}{label}.",
+            polarity=1,
+            confidence=0.8,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _planned(clause: Clause) -> str:

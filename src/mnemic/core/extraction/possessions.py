@@ -12,31 +12,41 @@ from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
 
 _PET: Final = re.compile(
-    r"\b(?:dogs?|cats?|pupp(?:y|ies)|pups?|kittens?|kitt(?:y|ies)|rabbits?|bunn(?:y|ies)|hamsters?|guinea pigs?|parrots?|horses?|pon(?:y|ies)|goldfish|turtles?|tortoises?|snakes?"
-    r"|lizards?|geckos?|ferrets?|chickens?|hens?|goats?|parakeets?|budgies?|gerbils?|greyhounds?|labradors?|retrievers?|beagles?"
-    r"|terriers?|poodles?|huskies|husky|corgis?|dachshunds?|collies?|pitbulls?|shepherds?|spaniels?|tabby|axolotls?|pets?|alpacas?|donkeys?)\b"
+    r"\b(?:dogs?|cats?|pupp(?:y|ies)|pups?|kittens?|kitt(?:y|ies)|rabbits?|bunn(?:y|ies)|hamsters?"
+    r"|guinea pigs?|parrots?|horses?|pon(?:y|ies)|goldfish|turtles?|tortoises?|snakes?"
+    r"|lizards?|geckos?|ferrets?|chickens?|hens?|goats?|parakeets?|budgies?|gerbils?|greyhounds?"
+    r"|labradors?|retrievers?|beagles?"
+    r"|terriers?|poodles?|huskies|husky|corgis?|dachshunds?|collies?|pitbulls?|shepherds?|spaniels?"
+    r"|tabby|axolotls?|pets?|alpacas?|donkeys?)\b"
 )
 _VEHICLE: Final = re.compile(
-    r"\b(?:car|truck|van|suv|motorcycle|motorbike|bike|bicycle|scooter|e-bike|boat|camper(?:van)?|rv|sedan|jeep|prius|tesla|honda|toyota|ford|vespa|kayak|canoe"
+    r"\b(?:car|truck|van|suv|motorcycle|motorbike|bike|bicycle|scooter|e-bike|boat|camper(?:van)?|rv"
+    r"|sedan|jeep|prius|tesla|honda|toyota|ford|vespa|kayak|canoe"
     r"|\w{3,10}boat|minivan|mustang|subaru|bmw|audi|volvo|moped|trailer|skoda|fiat|volkswagen)\b"
 )
 _HOME: Final = re.compile(
     r"\b(?:house|apartment|flat|condo|cottage|cabin|farm|home|land|townhouse|duplex|villa|houseboat)\b"
 )
 _THING: Final = re.compile(
-    r"\b(?:guitar|piano|violin|keyboard|drum(?: kit| set)?|camera|laptop|computer|phone|tablet|telescope|sewing machine|console|playstation|xbox|switch"
-    r"|tent|surfboard|skateboard|snowboard|skis|drone|collection|record player|kiln|loom|printer|treadmill|cello|ukulele|tattoo|banjo"
-    r"|accordion|harp|flute|trumpet|saxophone|necklace|watch|ring|garden|greenhouse|hot tub|pool|boots|shoes|turntable|figurines?)\b"
+    r"\b(?:guitar|piano|violin|keyboard|drum(?: kit| set)?|camera|laptop|computer|phone|tablet"
+    r"|telescope|sewing machine|console|playstation|xbox|switch"
+    r"|tent|surfboard|skateboard|snowboard|skis|drone|collection|record player|kiln|loom|printer"
+    r"|treadmill|cello|ukulele|tattoo|banjo"
+    r"|accordion|harp|flute|trumpet|saxophone|necklace|watch|ring|garden|greenhouse|hot tub|pool|boots"
+    r"|shoes|turntable|figurines?)\b"
 )
 _OBJECT: Final = re.compile(
-    r"(?P<det>(?:an?|my|our|two|three|four|five|six|some|this|\d{1,2}|one|another)(?: (?:own|very own|very first|first|new|brand new|used|second|couple of|pair of))?) "
+    r"(?P<det>(?:an?|my|our|two|three|four|five|six|some|this|\d{1,2}|one|another)(?: (?:own|very own"
+    r"|very first|first|new|brand new|used|second|couple of|pair of))?) "
     r"(?P<what>[^,;.!?]{2,70})"
 )
 _NAMED: Final = re.compile(
-    r"(?:,? (?:named|called) |, |: |\s\()(?P<names>[A-Z][\w'-]{1,20}(?:(?:, (?:and )?| and |,? & )[A-Z][\w'-]{1,20}){0,6})(?=$|[.,!;)]|\s)"
+    r"(?:,? (?:named|called) |, |: |\s\()(?P<names>[A-Z][\w'-]{1,20}(?:(?:, (?:and )?| and "
+    r"|,? & )[A-Z][\w'-]{1,20}){0,6})(?=$|[.,!;)]|\s)"
 )
 _NOT_THINGS: Final = re.compile(
-    r"\b(?:lunch|dinner|breakfast|tickets?|food|groceries|drinks?|coffee|feeling|time|chance|idea|plan|lot|bit|few|gifts?|presents?|round|break|chat|talk|look|call|job|new one|one"
+    r"\b(?:lunch|dinner|breakfast|tickets?|food|groceries|drinks?|coffee|feeling|time|chance|idea|plan"
+    r"|lot|bit|few|gifts?|presents?|round|break|chat|talk|look|call|job|new one|one"
     r"|experience|message|email|letter|kick|hug|smile|card|stuff|things?|snacks?|flowers|pizza|meal|it|them|some)\b"
 )
 _LIVE_ARTICLE: Final = frozenset({"a", "an", "one"})
@@ -47,8 +57,11 @@ def _kind_of(what: str) -> str | None:
     head = re.split(r"\s(?:for|with|in|from|at|on|of|to|named|called|that|who|and)\s", what.lower())[0]
     last = " ".join(head.split()[-2:])
     for pattern, attribute in (
-        (_PET, "possession.pet"), (_VEHICLE, "possession.vehicle"), (_HOME, "possession.home"), (_THING, "possession.item"),
-    ):  # fmt: skip
+        (_PET, "possession.pet"),
+        (_VEHICLE, "possession.vehicle"),
+        (_HOME, "possession.home"),
+        (_THING, "possession.item"),
+    ):
         found = list(pattern.finditer(last))
         if found and found[-1].end() == len(last):
             return attribute

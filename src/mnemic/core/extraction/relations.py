@@ -14,17 +14,22 @@ from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate, MemoryKind
 
 _COUNTED: Final = re.compile(
-    r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|no|any)(?: (?:other|little|older|younger|big|small|lovely|beautiful|wonderful|amazing"
-    r"|adorable|grown|grown-up|teenage|young|twin|identical|half|foster|adopted|great|awesome|sweet|[a-z]+-year-old)){0,2}"
-    r" (?P<noun>kids?|children|child|sons?|daughters?|brothers?|sisters?|siblings|grandchildren|grandkids|grandsons?|granddaughters?|nieces?"
-    r"|nephews?|boyfriend|girlfriend|husband|wife|stepsons?|stepdaughters?|cousins?|twin (?:sister|brother)|twins|boys|girls)"
+    r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|no|any)(?: (?:other|little"
+    r"|older|younger|big|small|lovely|beautiful|wonderful|amazing"
+    r"|adorable|grown|grown-up|teenage|young|twin|identical|half|foster|adopted|great|awesome|sweet"
+    r"|[a-z]+-year-old)){0,2}"
+    r" (?P<noun>kids?|children|child|sons?|daughters?|brothers?|sisters?|siblings|grandchildren"
+    r"|grandkids|grandsons?|granddaughters?|nieces?"
+    r"|nephews?|boyfriend|girlfriend|husband|wife|stepsons?|stepdaughters?|cousins?|twin (?:sister"
+    r"|brother)|twins|boys|girls)"
     r"(?:,? (?:named|called) |, )?(?P<names>.{0,60})"
 )
 _NAMES: Final = re.compile(
     r"[A-Z][\w-]{1,20}(?:(?:, (?:and )?| and )[A-Z][\w-]{1,20}){0,6}(?=$|[.,!;]|\s(?:who|and)\b)"
 )
 _STATUS: Final = re.compile(
-    r"(?:now |happily |newly |officially |recently |still |currently |finally )?(?:an? )?(?P<status>married|engaged|single|divorced|widowed|separated|widow"
+    r"(?:now |happily |newly |officially |recently |still |currently "
+    r"|finally )?(?:an? )?(?P<status>married|engaged|single|divorced|widowed|separated|widow"
     r"|widower|single (?:parent|mom|mum|dad|mother|father))(?: to (?P<who>.{2,40}))?(?:$|[ ,.!])"
 )
 _PERSON: Final = re.compile(r"(?P<name>[A-Z][\w-]{1,20}(?: [A-Z][\w-]{1,20})?)(?:$|[ ,.!])")
@@ -32,22 +37,20 @@ _PERSON: Final = re.compile(r"(?P<name>[A-Z][\w-]{1,20}(?: [A-Z][\w-]{1,20})?)(?
 
 def kin_facts(clause: Clause, kin: list[Kin]) -> list[Candidate]:
     """Return who the named kin and pets that a stretch mentions are to the speaker; the clause says who speaks."""
-    found: list[Candidate] = []
-    for person in kin:
-        for name in person.names:
-            found.append(_relative(clause, person, name))
-    return found
+    return [_relative(clause, person, name) for person in kin for name in person.names]
 
 
 def _relative(clause: Clause, kin: Kin, name: str) -> Candidate:
     attribute, value = f"relation.{kin.kind}", name
     if kin.pet:
         attribute, value = "possession.pet", f"{kin.noun} named {name}"
-    who = clause.turn.speaker
     return make(
-        clause, attribute, value, f"has a {kin.noun} named {name}.", polarity=-1 if kin.former and not kin.pet else 1,
-        valid_from=clause.turn.said_at, valid_to=None, subject=who,
-    )  # fmt: skip
+        clause,
+        attribute,
+        value,
+        f"has a {kin.noun} named {name}.",
+        polarity=-1 if kin.former and not kin.pet else 1,
+    )
 
 
 def having_kin(clause: Clause) -> list[Candidate]:
@@ -83,8 +86,7 @@ def having_kin(clause: Clause) -> list[Candidate]:
     value = noun if count in {"a", "an"} else f"{count} {noun}"
     attribute = "relation.children" if kind == "child" else f"relation.{kind}"
     if negated:
-        found = state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
-        return found
+        return state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
     return state(clause, attribute, value, "have", f"{count} {noun}")
 
 
@@ -160,7 +162,8 @@ def parting(clause: Clause) -> list[Candidate]:
 
 
 _KIN_OF_MINE: Final = re.compile(
-    r"(?P<name>[A-Z][\w-]{1,20}) (?:is|was)(?: also)? my (?P<adj>(?:older |younger |little |big |best |twin )?)(?P<noun>[a-z-]{3,14})(?:$|[ ,.!])"
+    r"(?P<name>[A-Z][\w-]{1,20}) (?:is|was)(?: also)? my (?P<adj>(?:older |younger |little |big |best "
+    r"|twin )?)(?P<noun>[a-z-]{3,14})(?:$|[ ,.!])"
 )
 
 
@@ -190,16 +193,16 @@ def kin_of_mine(clause: Clause) -> list[Candidate]:
 def having_baby(clause: Clause) -> list[Candidate]:
     """Read "We had a baby girl on 2 February", "I gave birth to a boy"."""
     match = re.match(
-        r"(?:birth to )?(?:an?|our|my) (?:first |second |third |beautiful |healthy )?(?P<who>(?:baby(?: girl| boy)?|son|daughter|little (?:girl|boy)|boy|girl))(?:$|[ ,.!])",
+        r"(?:birth to )?(?:an?|our|my) (?:first |second |third |beautiful "
+        r"|healthy )?(?P<who>(?:baby(?: girl| boy)?|son|daughter|little (?:girl|boy)|boy|girl))(?:$"
+        r"|[ ,.!])",
         clause.low_rest,
     )
     if match is None or clause.tense != "past" or clause.negated or clause.topic:
         return []
-    if (
-        clause.verb == "have"
-        and not match["who"].startswith(("baby", "son", "daughter", "little"))
-        or (clause.verb == "give") != clause.low_rest.startswith("birth")
-    ):
+    if (clause.verb == "have" and not match["who"].startswith(("baby", "son", "daughter", "little"))) or (
+        clause.verb == "give"
+    ) != clause.low_rest.startswith("birth"):
         return []
     if re.match(r"\w* ?(?:shower|shark|steps|face|doll)", clause.low_rest[match.end("who") :]):
         return []
@@ -210,7 +213,8 @@ def having_baby(clause: Clause) -> list[Candidate]:
 
 
 _NAMING: Final = re.compile(
-    r"(?:her|his|its|their|the \w+'s) names? (?:is|are) (?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)(?:$|[ ,.!])",
+    r"(?:her|his|its|their|the \w+'s) names? (?:is"
+    r"|are) (?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)(?:$|[ ,.!])",
     re.IGNORECASE,
 )
 
@@ -231,7 +235,9 @@ def naming(clause: Clause, latest: list[Candidate]) -> list[Candidate]:
 
 
 _CALLED: Final = re.compile(
-    r"(?:my|our) (?P<adj>(?:best |older |younger |little |big |new |youngest |oldest )?)(?P<noun>[a-z-]{3,14})(?:'s name is| is called| is named) (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])",
+    r"(?:my|our) (?P<adj>(?:best |older |younger |little |big |new |youngest "
+    r"|oldest )?)(?P<noun>[a-z-]{3,14})(?:'s name is| is called"
+    r"| is named) (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])",
     re.IGNORECASE,
 )
 

@@ -22,9 +22,11 @@ _QUOTED: Final = re.compile('"[^"\n]{1,400}"|\u201c[^\u201d\n]{1,400}\u201d|\u00
 _QUOTED_LINE: Final = re.compile(r"^[ \t]{0,8}(?:>|[\u266a\u266b]).*$|[\u266a\u266b][^\n]{0,400}", re.MULTILINE)
 _SPOKEN: Final = re.compile(r"\b(?:i|i'm|me|my|we|you|your|are|is|was|will)\b|[,.!?]")
 _REFUSED: Final = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:rules?|instructions?|prompts?|guidelines|polic(?:y|ies))\b"
+    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.!?\n]{0,60}\b(?:rules?|instructions?|prompts?"
+    r"|guidelines|polic(?:y|ies))\b"
     r"|\bsystem prompt\b"
-    r"|\b(?:write|compose|draft|generate|continue)\b[^.!?\n]{0,40}\b(?:story|poem|song|letter|email|essay|script|bio|speech|tweet|post|dialogue|scene)\b"
+    r"|\b(?:write|compose|draft|generate|continue)\b[^.!?\n]{0,40}\b(?:story|poem|song|letter|email"
+    r"|essay|script|bio|speech|tweet|post|dialogue|scene)\b"
     r"|\b(?:translate|rephrase|paraphrase|proofread|rewrite)\b|\bfix the grammar\b|\bcorrect this\b"
 )
 _JOKE: Final = re.compile(
@@ -32,24 +34,29 @@ _JOKE: Final = re.compile(
     r"|\bapril fools|\bsaid no one"
 )
 _UNREAL: Final = re.compile(
-    r"\b(?:if|unless|whether|according to|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?|hypothetically|let's say|say i"
+    r"\b(?:if|unless|whether|according to|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?"
+    r"|hypothetically|let's say|say i"
     r"|what if|as though|in case|role-?play|dreamed|dreamt|dreaming|otherwise|provided that|assuming|even if)\b"
 )
 _BOUNDARY: Final = re.compile(
     r"(?:,|\s[-\u2013\u2014]{1,2}|\u2014|;|:|\.\.\.|\u2026)?\s{1,3}"
-    r"(?P<word>and then|and so|and now|and also|and|but now|but|so now|so|then|though|although|even though|because|'cause|cause|cuz"
+    r"(?P<word>and then|and so|and now|and also|and|but now|but|so now|so|then|though|although"
+    r"|even though|because|'cause|cause|cuz"
     r"|since|plus|yet|while|whereas|which is why|that's why|as)\s{1,3}"
-    r"(?=(?:now |also |still |just |recently |currently )?(?:i|i'm|i've|i'll|i'd|im|ive|we|we're|we've|we'll|my|our|he|he's|she"
+    r"(?=(?:now |also |still |just |recently |currently )?(?:i|i'm|i've|i'll|i'd|im|ive|we|we're|we've"
+    r"|we'll|my|our|he|he's|she"
     r"|she's|they|they're|it|it's|you|you're|this|that|that's|there|there's|everyone|everybody|people)\b)"
     r"|(?:,|;|:|\s[-\u2013\u2014]{1,2}|\u2014|\.\.\.|\u2026)\s{0,3}"
     r"(?=(?:now |also |and |but |so )?(?:i|i'm|i've|i'll|im|ive|we|we're|we've|we'll|my|our|he|he's|she|she's)\b)"
     r"|;\s{1,3}|\s[-\u2013\u2014]{1,2}\s{1,3}|\u2014"
 )
 _SHARED_SUBJECT: Final = re.compile(
-    r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now|never) )?(?=(?P<verb>[a-z]{3,14})\b)"
+    r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now"
+    r"|never) )?(?=(?P<verb>[a-z]{3,14})\b)"
 )
 _REPORTED: Final = re.compile(
-    r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like|texted|guess|heard"
+    r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like"
+    r"|texted|guess|heard"
     r"|reads?|begins|starts|titled|quote|goes like this|lyrics?|story|poem|prompt)"
     r"(?: (?:me|us|him|her|them))?[\s,:-]{0,4}\Z"
 )

@@ -1,7 +1,8 @@
-"""Candidates from clauses: validity from tense and time, polarity from negation, and a clean sentence in the third person.
+"""Candidates from clauses: validity from tense and time, polarity from negation, a clean sentence in the third person.
 
 What was true once and is over ("used to", a past state) is closed when it was said, or at the end of the time that the
-words give. Where nothing tells when it began, it starts one microsecond before it ends: it held, and we do not know when.
+words give. Where nothing tells when it began, it starts one microsecond before it ends: it held, and nobody said since
+when.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from mnemic.core.extraction.verbs import gerund, third
 from mnemic.model.memory import Candidate, MemoryKind
 from mnemic.model.moment import Grain, TimeSpan
 
+_KINDS: Final = {
+    "preference": MemoryKind.PREFERENCE,
+    "interest": MemoryKind.PREFERENCE,
+    "event": MemoryKind.EVENT,
+    "plan": MemoryKind.EVENT,
+}
 _UNKNOWN: Final = timedelta(microseconds=1)
 _LASTING: Final = frozenset("live work study learn play teach run date speak practice".split())
 _VAGUE: Final = frozenset("recently lately other".split())
@@ -44,10 +51,9 @@ def is_coming(clause: Clause) -> bool:
 
 
 def state(
-    clause: Clause, attribute: str, value: str, verb: str, tail: str, *,
-    kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9,
-) -> list[Candidate]:  # fmt: skip
-    """Return a statement that holds over time: "Ann lives in Lisbon", "Ann no longer lives in Lisbon", "used to live"."""
+    clause: Clause, attribute: str, value: str, verb: str, tail: str, *, confidence: float = 0.9
+) -> list[Candidate]:
+    """Return a statement that holds over time: "Ann lives in Lisbon", "no longer lives", "used to live"."""
     told = in_third_person(tail, clause.turn.listener)
     if not value or told is None or is_coming(clause):
         return []
@@ -55,15 +61,18 @@ def state(
     if over and clause.negated:
         return []
     words = _predicate(clause, verb, over=over)
-    valid_from, valid_to = _validity(clause, over=over)
     label = time_label(clause.time.span if clause.time else None) if (over or clause.tense == "perfect") else ""
-    label = label or _since(clause)
     return [
         make(
-            clause, attribute, value, f"{words} {told}{label}.", kind=kind, confidence=confidence,
-            polarity=-1 if clause.negated else 1, valid_from=valid_from, valid_to=valid_to,
+            clause,
+            attribute,
+            value,
+            f"{words} {told}{label or _since(clause)}.",
+            polarity=-1 if clause.negated else 1,
+            held=_validity(clause, over=over),
+            confidence=confidence,
         )
-    ]  # fmt: skip
+    ]
 
 
 def _since(clause: Clause) -> str:
@@ -96,45 +105,45 @@ def _validity(clause: Clause, *, over: bool) -> tuple[datetime, datetime | None]
 
 
 def change(
-    clause: Clause, attribute: str, value: str, predicate: str, *,
-    polarity: int = 1, kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9,
-) -> list[Candidate]:  # fmt: skip
-    """Return what became true, or stopped being true, at the time of the words: "Ann moved to Lisbon (May 2023)"."""
+    clause: Clause, attribute: str, value: str, predicate: str, *, polarity: int = 1, confidence: float = 0.9
+) -> list[Candidate]:
+    """Return what became true, or stopped being true, at the time of the words: "Ann moved to Lisbon (May)"."""
     told = in_third_person(predicate, clause.turn.listener)
     if not value or told is None or clause.negated or clause.stopped or is_coming(clause):
         return []
     span = clause.time.span if clause.time else None
     start = span.start if span and span.start else clause.turn.said_at
-    return [
-        make(
-            clause, attribute, value, f"{told}{time_label(span)}.", kind=kind, confidence=confidence,
-            polarity=polarity, valid_from=min(start, clause.turn.said_at), valid_to=None,
-        )
-    ]  # fmt: skip
+    held = (min(start, clause.turn.said_at), None)
+    text = f"{told}{time_label(span)}."
+    return [make(clause, attribute, value, text, polarity=polarity, held=held, confidence=confidence)]
 
 
 def make(
-    clause: Clause, attribute: str, value: str, predicate: str, *, polarity: int, valid_from: datetime,
-    valid_to: datetime | None, kind: MemoryKind = MemoryKind.FACT, confidence: float = 0.9, subject: str | None = None,
-) -> Candidate:  # fmt: skip
-    """Return a candidate whose text is the subject and a predicate."""
-    who = subject or clause.subject
+    clause: Clause,
+    attribute: str,
+    value: str,
+    predicate: str,
+    *,
+    polarity: int = 1,
+    held: tuple[datetime, datetime | None] | None = None,
+    confidence: float = 0.9,
+) -> Candidate:
+    """Return a candidate whose text is the subject and a predicate; it holds from when it was said, or as `held`."""
     sure = confidence - (0.15 if clause.dropped else 0) - (0.1 if clause.person == "third" else 0)
-    told = in_third_person(value, clause.turn.listener) or value
-    start, end = clause.start, clause.end
+    valid_from, valid_to = held or (clause.turn.said_at, None)
     return Candidate(
-        kind=kind,
-        subject=who,
+        kind=_KINDS.get(attribute.split(".", 1)[0], MemoryKind.FACT),
+        subject=clause.subject,
         attribute=attribute,
-        value=told,
-        text=" ".join(f"{who} {predicate}".split()),
+        value=in_third_person(value, clause.turn.listener) or value,
+        text=" ".join(f"{clause.subject} {predicate}".split()),
         polarity=polarity,
         single=attribute_of(attribute).single,
         time=clause.time.span if clause.time else None,
         valid_from=valid_from,
         valid_to=valid_to,
         confidence=round(sure, 2),
-        quote=clause.turn.text[start:end],
-        start=start,
-        end=end,
+        quote=clause.turn.text[clause.start : clause.end],
+        start=clause.start,
+        end=clause.end,
     )

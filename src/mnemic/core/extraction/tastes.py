@@ -10,23 +10,27 @@ from typing import Final
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import cut_tail, items_of, points_outside, strip_determiner, to_gerund, value_of
 from mnemic.core.extraction.statements import change, make, state
-from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.memory import Candidate
 
 _DISLIKES: Final = frozenset("hate dislike detest despise loathe".split())
 _SPECIFIC: Final = re.compile(
-    r"the (?!beach|ocean|sea\b|outdoors|mountains?\b|city\b|rain|cold|snow|arts|theat|gym|piano|guitar|violin|cello|smell of|sound of"
+    r"the (?!beach|ocean|sea\b|outdoors|mountains?\b|city\b|rain|cold|snow|arts|theat|gym|piano|guitar"
+    r"|violin|cello|smell of|sound of"
     r"|taste of|feeling of|feel of|countryside|forest|woods|desert|sun\b"
     r"|color |colour |idea of|thrill of|challenge of|process of|art of)[a-z]"
 )
 _VAGUE: Final = re.compile(
-    r"(?:idea|way|fact|sound of that|part|look|vibe|seeing|hearing|having|being|getting|knowing|making|doing|thinking|feeling|color|colour"
-    r"|little things|stuff|things?|place|that|trying|when|about|show|work|view|pic|photo|picture|question|thought|concept|energy"
+    r"(?:idea|way|fact|sound of that|part|look|vibe|seeing|hearing|having|being|getting|knowing|making"
+    r"|doing|thinking|feeling|color|colour"
+    r"|little things|stuff|things?|place|that|trying|when|about|show|work|view|pic|photo|picture"
+    r"|question|thought|concept|energy"
     r"|helping\Z|playing for fun|enthusiasm|support|attitude|spirit|dedication|design|name|too|much|like)(?:$|\W)"
 )
 _INTO: Final = re.compile(
     r"(?:(?:really|very|so|super|totally|huge|big|quite|pretty|getting|still|more|totally|absolutely) ){0,3}"
     r"(?:(?P<into>into|interested in|passionate about|keen on|enthusiastic about)"
-    r"|(?P<fan>(?:(?:a|an|such a)(?: (?:big|huge|massive|great|real|total|lifelong|long-time|longtime|die-hard|avid|major))* )?fans? of|fond of"
+    r"|(?P<fan>(?:(?:a|an|such a)(?: (?:big|huge|massive|great|real|total|lifelong|long-time|longtime"
+    r"|die-hard|avid|major))* )?fans? of|fond of"
     r"|obsessed with|crazy about|nuts about|mad about|in love with|addicted to|hooked on)) (?P<what>.{2,90})"
 )
 _PREFER: Final = re.compile(r"(?P<one>.{2,40}?) (?:to|over|than|rather than) (?P<two>.{2,40})")
@@ -59,7 +63,7 @@ def taste(clause: Clause) -> list[Candidate]:
 
 
 def _like(clause: Clause, value: str, shown: str, *, bad: bool) -> list[Candidate]:
-    found = state(clause, "preference.like", value, clause.verb, shown, kind=MemoryKind.PREFERENCE)
+    found = state(clause, "preference.like", value, clause.verb, shown)
     return [_flip(candidate) for candidate in found] if bad else found
 
 
@@ -76,11 +80,14 @@ def cannot_stand(clause: Clause) -> list[Candidate]:
         return []
     return [
         make(
-            clause, "preference.like", item, f"can't stand {item}.", polarity=-1, valid_from=clause.turn.said_at,
-            valid_to=None, kind=MemoryKind.PREFERENCE,
+            clause,
+            "preference.like",
+            item,
+            f"can't stand {item}.",
+            polarity=-1,
         )
         for item in items_of(value)
-    ]  # fmt: skip
+    ]
 
 
 def being_into(clause: Clause) -> list[Candidate]:
@@ -97,9 +104,7 @@ def being_into(clause: Clause) -> list[Candidate]:
     return [
         found
         for item in items_of(value)
-        for found in state(
-            clause, attribute, item, "be", f"{words} {item}", kind=MemoryKind.PREFERENCE, confidence=0.85
-        )
+        for found in state(clause, attribute, item, "be", f"{words} {item}", confidence=0.85)
     ]
 
 
@@ -114,13 +119,13 @@ def preferring(clause: Clause) -> list[Candidate]:
     if not first or points_outside(first) or (second and points_outside(second)) or _SPECIFIC.match(phrase.lower()):
         return []
     value = f"{first} to {second}" if second else first
-    return state(clause, "preference.prefers", value, "prefer", value, kind=MemoryKind.PREFERENCE)
+    return state(clause, "preference.prefers", value, "prefer", value)
 
 
 def favourite(clause: Clause) -> list[Candidate]:
     """Read "My favourite colour is blue"."""
     match = _FAVOURITE.fullmatch(clause.topic)
-    if match is None or clause.tense not in {"present", "past"} or clause.negated:
+    if match is None or clause.tense != "present" or clause.negated:
         return []
     return _favourite(clause, match["what"], cut_tail(clause.rest, 8))
 
@@ -156,14 +161,7 @@ def _favourite(clause: Clause, what: str, said: str) -> list[Candidate]:
     last = noun.split()[-1]
     noun = " ".join([*noun.split()[:-1], _SPELLING.get(last, last)])
     attribute = f"preference.favourite.{re.sub('[^a-z]+', '_', noun)}"
-    verb = "was" if clause.tense == "past" else "is"
-    said_at = clause.turn.said_at
-    return [
-        make(
-            clause, attribute, value, f"has a favourite {noun}: {value}.",
-            polarity=1, valid_from=said_at, valid_to=None, kind=MemoryKind.PREFERENCE,
-        )
-    ] if verb == "is" else []  # fmt: skip
+    return [make(clause, attribute, value, f"has a favourite {noun}: {value}.")]
 
 
 def hobby(clause: Clause) -> list[Candidate]:
@@ -173,32 +171,25 @@ def hobby(clause: Clause) -> list[Candidate]:
     if clause.tense != "present":
         return []
     value = value_of(clause.rest, 8)
-    return [
-        found
-        for item in (items_of(value) if value else [])
-        for found in _hobby(clause, item)
-    ]  # fmt: skip
+    return [found for item in (items_of(value) if value else []) for found in _hobby(clause, item)]
 
 
 def _hobby(clause: Clause, item: str) -> list[Candidate]:
-    said_at = clause.turn.said_at
-    return [
-        make(
-            clause, "interest.hobby", item, f"has {item} as a hobby.", polarity=1, valid_from=said_at, valid_to=None,
-            kind=MemoryKind.PREFERENCE,
-        )
-    ]  # fmt: skip
+    return [make(clause, "interest.hobby", item, f"has {item} as a hobby.")]
 
 
 _PLAYED: Final = re.compile(
-    r"(?:the )?(?:(?:acoustic|electric|bass|classical) )?(?:guitar|piano|violin|cello|drums?|flute|clarinet|saxophone|trumpet|ukulele|harp"
-    r"|viola|accordion|keyboard|banjo|tennis|football|soccer|basketball|baseball|golf|chess|volleyball|badminton|rugby|hockey|cricket"
+    r"(?:the )?(?:(?:acoustic|electric|bass|classical) )?(?:guitar|piano|violin|cello|drums?|flute"
+    r"|clarinet|saxophone|trumpet|ukulele|harp"
+    r"|viola|accordion|keyboard|banjo|tennis|football|soccer|basketball|baseball|golf|chess|volleyball"
+    r"|badminton|rugby|hockey|cricket"
     r"|squash|video games|board games|poker|bridge|table tennis|ping pong|pickleball)\b"
 )
 
 
 _INSTRUMENT: Final = re.compile(
-    r"the (?!role|part|game|victim|fool|lottery|long|field|song|music|market|waiting|hero|blame|card|first|next|same|latest)[a-z]{3,14}"
+    r"the (?!role|part|game|victim|fool|lottery|long|field|song|music|market|waiting|hero|blame|card"
+    r"|first|next|same|latest)[a-z]{3,14}"
     r"(?=$|[,.!]|\s(?:in|and|for|at|with|every|since|too)\b)"
 )
 
@@ -233,7 +224,7 @@ def taking_up(clause: Clause) -> list[Candidate]:
         "university",
     }:
         return []
-    return change(clause, "interest.hobby", value, f"{lead} {value}", confidence=0.85, kind=MemoryKind.PREFERENCE)
+    return change(clause, "interest.hobby", value, f"{lead} {value}", confidence=0.85)
 
 
 Rules = dict[str, tuple[Callable[[Clause], list[Candidate]], ...]]

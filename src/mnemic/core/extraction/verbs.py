@@ -35,27 +35,28 @@ wake woke woken|wear wore worn|win won won|write wrote written|be was been|let l
 shut shut shut|split split split|spread spread spread|hike hiked hiked|bake baked baked|move moved moved
 live lived lived|love loved loved|like liked liked|hate hated hated|dislike disliked disliked|use used used
 volunteer volunteered volunteered|enjoy enjoyed enjoyed|prefer preferred preferred|adopt adopted adopted
-work worked worked|study studied studied|marry married married|name named named|date dated dated|plan planned planned
-retire retired retired|graduate graduated graduated|start started started|stop stopped stopped|finish finished finished
-own owned owned|play played played|paint painted painted|dance danced danced|visit visited visited|join joined joined
-hire hired hired|smoke smoked smoked|practice practiced practiced|practise practised practised|train trained trained
-volunteer volunteered volunteered|celebrate celebrated celebrated|welcome welcomed welcomed|attend attended attended
-perform performed performed|organize organized organized|organise organised organised|host hosted hosted
-travel travelled travelled|travel traveled traveled|receive received received|complete completed completed
-participate participated participated|publish published published|purchase purchased purchased|bike biked biked
-launch launched launched|open opened opened|release released released|record recorded recorded|sign signed signed
-explore explored explored|camp camped camped|teach taught taught|suffer suffered suffered|sprain sprained sprained
-fracture fractured fractured|twist twisted twisted|injure injured injured|diagnose diagnosed diagnosed|apply applied applied
-turn turned turned|enroll enrolled enrolled|enrol enrolled enrolled|major majored majored|pass passed passed
-attend attended attended|interview interviewed interviewed|volunteer volunteered volunteered|end ended ended
-cook cooked cooked|garden gardened gardened|walk walked walked|jog jogged jogged|cycle cycled cycled|call called called
-watch watched watched|collect collected collected|knit knitted knitted|meditate meditated meditated|rent rented rented
-donate donated donated|renovate renovated renovated|share shared shared|create created created|relocate relocated relocated
-immigrate immigrated immigrated|emigrate emigrated emigrated|settle settled settled|identify identified identified
-adore adored adored|detest detested detested|despise despised despised|loathe loathed loathed|mind minded minded
-speak spoke spoken|avoid avoided avoided|skip skipped skipped|gave gave given|want wanted wanted|need needed needed
-try tried tried|help helped helped|show showed shown|serve served served|raise raised raised|earn earned earned
-score scored scored|beat beat beaten|land landed landed|book booked booked|return returned returned
+work worked worked|study studied studied|marry married married|name named named|date dated dated
+plan planned planned|retire retired retired|graduate graduated graduated|start started started|stop stopped stopped
+finish finished finished|own owned owned|play played played|paint painted painted|dance danced danced
+visit visited visited|join joined joined|hire hired hired|smoke smoked smoked|practice practiced practiced
+practise practised practised|train trained trained|celebrate celebrated celebrated|welcome welcomed welcomed
+attend attended attended|perform performed performed|organize organized organized|organise organised organised
+host hosted hosted|travel travelled travelled|travel traveled traveled|receive received received
+complete completed completed|participate participated participated|publish published published
+purchase purchased purchased|bike biked biked|launch launched launched|open opened opened|release released released
+record recorded recorded|sign signed signed|explore explored explored|camp camped camped|suffer suffered suffered
+sprain sprained sprained|fracture fractured fractured|twist twisted twisted|injure injured injured
+diagnose diagnosed diagnosed|apply applied applied|turn turned turned|enroll enrolled enrolled
+enrol enrolled enrolled|major majored majored|pass passed passed|interview interviewed interviewed|end ended ended
+cook cooked cooked|garden gardened gardened|walk walked walked|jog jogged jogged|cycle cycled cycled
+call called called|watch watched watched|collect collected collected|knit knitted knitted
+meditate meditated meditated|rent rented rented|donate donated donated|renovate renovated renovated
+share shared shared|create created created|relocate relocated relocated|immigrate immigrated immigrated
+emigrate emigrated emigrated|settle settled settled|identify identified identified|adore adored adored
+detest detested detested|despise despised despised|loathe loathed loathed|mind minded minded|avoid avoided avoided
+skip skipped skipped|gave gave given|want wanted wanted|need needed needed|try tried tried|help helped helped
+show showed shown|serve served served|raise raised raised|earn earned earned|score scored scored|beat beat beaten
+land landed landed|book booked booked|return returned returned
 """
 _PAST: Final[dict[str, str]] = {}
 _PARTICIPLE: Final[dict[str, str]] = {}

@@ -13,35 +13,50 @@ from mnemic.model.memory import Candidate
 
 _JOB_SUFFIX: Final = re.compile(r"\w{2,}(?:er|or|ist|ian|eer|ant|man|woman|smith|wright|yst|herd)$")
 _JOBS: Final = frozenset(
-    """nurse chef cook lawyer doctor paramedic judge pilot clerk guide coach nanny au-pair vet surgeon midwife dean scribe
-    model mechanic intern freelancer student apprentice postdoc paralegal therapist monk priest rabbi imam pastor soldier
-    cashier barista bartender secretary attorney architect scientist analyst electrician plumber carpenter builder farmer
+    """nurse chef cook lawyer doctor paramedic judge pilot clerk guide coach nanny au-pair vet surgeon midwife dean
+    scribe
+    model mechanic intern freelancer student apprentice postdoc paralegal therapist monk priest rabbi imam pastor
+    soldier
+    cashier barista bartender secretary attorney architect scientist analyst electrician plumber carpenter builder
+    farmer
     dentist pharmacist professor teacher engineer developer programmer designer writer journalist editor photographer
     musician artist actor actress dancer singer dj producer director manager ceo cto founder entrepreneur consultant
     accountant banker broker salesperson salesman marketer recruiter librarian curator translator interpreter tutor
     lecturer researcher biologist chemist physicist mathematician economist historian psychologist counselor counsellor
     firefighter officer detective guard sailor captain fisherman beekeeper gardener florist baker butcher tailor
     hairdresser barber beautician driver courier postman firewoman streamer youtuber blogger influencer astronaut
-    waiter waitress janitor cleaner caretaker carer homemaker housewife luthier glazier nutritionist dietitian""".split()
+    waiter waitress janitor cleaner caretaker carer homemaker housewife
+    luthier glazier nutritionist dietitian""".split()
 )
 _NOT_JOBS: Final = frozenset(
-    """believer lover beginner winner survivor newcomer supporter sucker loner perfectionist optimist pessimist feminist minimalist
-    fighter member follower stranger sister brother mother father daughter hater helper learner dreamer listener keeper owner
-    partner number human person man woman reader swimmer hiker runner morning-person introvert traveler traveller thinker
-    realist foodie collector viewer gamer walker eater drinker sleeper smoker talker user teenager senior minor cancer monster
+    """believer lover beginner winner survivor newcomer supporter sucker loner perfectionist optimist pessimist
+    feminist minimalist
+    fighter member follower stranger sister brother mother father daughter hater helper learner dreamer listener
+    keeper owner
+    partner number human person man woman reader swimmer hiker runner morning-person introvert traveler traveller
+    thinker
+    realist foodie collector viewer gamer walker eater drinker sleeper smoker talker user teenager senior minor
+    cancer monster
     disaster outsider insider planner procrastinator overthinker sinner quitter neighbor foreigner christian vegetarian
-    elder youngster toddler bookworm grandmother grandfather stepmother stepfather godmother godfather volunteer librarian-at-heart
-    contender finisher player customer superstar star leader mover caregiver lifesaver giant descendant participant giver
-    beginner-level vegan pescatarian libertarian humanitarian egalitarian adult little better bigger whatever other together over under
-    never ever another rather either further former later older younger longer stronger happier winter summer power hunter
-    consumer debtor creditor visitor spectator admirer adventurer explorer wanderer romantic-er nicer matter letter water
+    elder youngster toddler bookworm grandmother grandfather stepmother stepfather godmother godfather volunteer
+    librarian-at-heart
+    contender finisher player customer superstar star leader mover caregiver lifesaver giant descendant participant
+    giver
+    beginner-level vegan pescatarian libertarian humanitarian egalitarian adult little better bigger whatever other
+    together over under
+    never ever another rather either further former later older younger longer stronger happier winter summer power
+    hunter
+    consumer debtor creditor visitor spectator admirer adventurer explorer wanderer romantic-er nicer matter letter
+    water
     paper dinner supper order border corner minister-of-fun proponent believer-in worrier warrior""".split()
 )
 _ROLE: Final = re.compile(
-    r"(?:(?:currently|now|also|a|an|the|still) ){0,3}(?P<role>[\w'/ -]{2,50}?)(?: (?:at|for|with) (?P<firm>(?:the |a |an )?[A-Za-z].{1,50})| in (?P<place>.{2,40}))?$"
+    r"(?:(?:currently|now|also|a|an|the|still) ){0,3}(?P<role>[\w'/ -]{2,50}?)(?: (?:at|for"
+    r"|with) (?P<firm>(?:the |a |an )?[A-Za-z].{1,50})| in (?P<place>.{2,40}))?$"
 )
 _AS: Final = re.compile(
-    r"(?:\w+ ){0,2}?as (?:an?|the|their) (?P<role>[\w'/ -]{2,50}?)(?: (?:at|for|with) (?P<firm>.{2,50})| (?:in|on) (?P<place>.{2,40}))?$"
+    r"(?:\w+ ){0,2}?as (?:an?|the|their) (?P<role>[\w'/ -]{2,50}?)(?: (?:at|for"
+    r"|with) (?P<firm>.{2,50})| (?:in|on) (?P<place>.{2,40}))?$"
 )
 _FOR: Final = re.compile(r"(?:(?:full|part)[- ]time |remotely |nights |now |there ){0,2}(?:at|for) (?P<firm>.{2,60})")
 _FIELD: Final = re.compile(r"in (?P<field>.{2,40})")
@@ -49,7 +64,8 @@ _TOO_PLAIN: Final = frozenset(
     "team company house place school office store job firm organization organisation same company other company".split()
 )
 _NOT_FIRMS: Final = frozenset(
-    "home work least last first night times weekends myself me us it him her them this that free while fun money some hours years months weeks long".split()
+    "home work least last first night times weekends myself me us it him her them this that free "
+    "while fun money some hours years months weeks long".split()
 )
 
 
@@ -148,7 +164,8 @@ def being_employed(clause: Clause) -> list[Candidate]:
     if clause.tense not in {"present", "used_to", "past", "perfect"}:
         return []
     status = re.match(
-        r"(?:now |currently |finally |officially |semi-)?(?P<status>retired|unemployed|self-employed|between jobs|out of work|jobless)(?:$|[ ,.!])",
+        r"(?:now |currently |finally |officially |semi-)?(?P<status>retired|unemployed|self-employed"
+        r"|between jobs|out of work|jobless)(?:$|[ ,.!])",
         clause.low_rest,
     )
     if status is not None and not clause.topic:
@@ -166,7 +183,8 @@ def being_employed(clause: Clause) -> list[Candidate]:
 
 
 _NEW_JOB: Final = re.compile(
-    r"(?:my |a |the |this )?(?:new |first |dream |full-time |part-time |better |great |summer ){0,3}(?:job|position|role|gig)"
+    r"(?:my |a |the |this )?(?:new |first |dream |full-time |part-time |better |great "
+    r"|summer ){0,3}(?:job|position|role|gig)"
     r"(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for) (?P<firm>.{2,50}))?$"
 )
 _BEGAN: Final = {
@@ -245,7 +263,9 @@ def leaving(clause: Clause) -> list[Candidate]:
     rest = _no_tail(clause.rest)
     word = {"quit": "quit", "leave": "left", "lose": "lost", "resign": "resigned"}[clause.verb]
     match = re.match(
-        r"(?:from )?(?:my|the|an?|being an?) (?P<old>(?:old |previous |corporate |day |\w+ )?)job(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for|in) (?P<firm>.{2,50}))?$",
+        r"(?:from )?(?:my|the|an?|being an?) (?P<old>(?:old |previous |corporate |day "
+        r"|\w+ )?)job(?: (?:as (?:an?|the) (?P<role>[\w' -]{2,40}?)))?(?: (?:at|with|for"
+        r"|in) (?P<firm>.{2,50}))?$",
         rest,
     )
     if match is None:
@@ -270,9 +290,11 @@ def running_firm(clause: Clause) -> list[Candidate]:
     if clause.tense not in {"present", "used_to"} or clause.topic:
         return []
     match = re.match(
-        r"(?:my own|our own|my|a|an|our|the|the local) (?P<firm>(?:[\w'-]+ ){0,3}?(?:business|shop|bakery|studio|store|company|agency|restaurant|cafe|café|bookshop|gallery"
-        r"|clinic|practice|farm|school|blog|channel|podcast|startup|firm|bar|salon|gym))\b", clause.low_rest,
-    )  # fmt: skip
+        r"(?:my own|our own|my|a|an|our|the|the local) (?P<firm>(?:[\w'-]+ ){0,3}?(?:business|shop"
+        r"|bakery|studio|store|company|agency|restaurant|cafe|café|bookshop|gallery"
+        r"|clinic|practice|farm|school|blog|channel|podcast|startup|firm|bar|salon|gym))\b",
+        clause.low_rest,
+    )
     if match is None:
         return []
     firm = clause.rest[match.start("firm") : match.end("firm")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -52,6 +53,7 @@ class Memory:
         self._parts = wiring.build(config.load(path, settings), embedder=embedder, clock=clock)
         self.cubes = Cubes(self._parts)
         self.jobs = Jobs(self._parts)
+        self._parts.worker.wake()
 
     def __enter__(self) -> Self:
         return self
@@ -211,15 +213,19 @@ class Memory:
 
     def explain(self, id: str, *, user: str | int, cube: str | None = None) -> Explanation:  # noqa: A002
         """Return why something is in memory: where it lies, what it stands on, what stands on it, what it relates to."""
-        return self._parts.curate.explain(id, user=user, cube=cube)
+        return self._parts.explain.explain(id, user=user, cube=cube)
 
     def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:
         """Return the sessions of a user, oldest first."""
-        return self._parts.curate.sessions(user=user, cube=cube)
+        return self._parts.explain.sessions(user=user, cube=cube)
 
     def stats(self, *, user: str | int, cube: str | None = None) -> Stats:
         """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""
-        return self._parts.curate.stats(user=user, cube=cube)
+        return self._parts.explain.stats(user=user, cube=cube)
+
+    def check(self) -> Sequence[tuple[str, bool, str]]:
+        """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder."""
+        return self._parts.checkup()
 
     # -- moving ----------------------------------------------------------------------------------------------------
 
@@ -234,6 +240,29 @@ class Memory:
         return imported
 
 
+def reindex(
+    path: str | Path | None = None,
+    *,
+    settings: Settings | Mapping[str, Any] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Embed everything in a folder anew with the embedder of the settings; return how many entries were embedded.
+
+    It can be stopped and run again; `progress` is told (done, total). Raises `EmbedderError` when the model fails.
+    """
+    parts = wiring.build(config.load(path, {**_mapping(settings), "worker": False}), replacing=True)
+    try:
+        return parts.reindex.run(progress)
+    finally:
+        parts.close()
+
+
+def _mapping(settings: Settings | Mapping[str, Any] | None) -> dict[str, Any]:
+    if isinstance(settings, Settings):
+        return {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return dict(settings or {})
+
+
 class Cubes:
     """Namespaces of memories: `memory.cubes`."""
 
@@ -242,11 +271,11 @@ class Cubes:
 
     def create(self, name: str, *, user: str | int, kind: str = "project") -> Cube:
         """Create a cube that the user owns: a project's, an agent's or a knowledge base's."""
-        return self._parts.curate.create_cube(name, user=user, kind=kind)
+        return self._parts.cubes.create(name, user=user, kind=kind)
 
     def list(self, *, user: str | int) -> Sequence[Cube]:
         """Return the cubes that the user may read, oldest first."""
-        return self._parts.curate.list_cubes(user=user)
+        return self._parts.cubes.list(user=user)
 
     def delete(self, cube: str, *, user: str | int) -> Forgotten:
         """Erase a cube with all that is in it; only its owner may."""
@@ -261,7 +290,7 @@ class Jobs:
 
     def list(self, *, user: str | int, open_only: bool = False, cube: str | None = None) -> Sequence[Job]:
         """Return jobs, newest first."""
-        return self._parts.curate.jobs(user=user, open_only=open_only, cube=cube)
+        return self._parts.explain.jobs(user=user, open_only=open_only, cube=cube)
 
     def wait(
         self, jobs: str | Sequence[str] | None = None, *, user: str | int, timeout: float = 60, cube: str | None = None

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from mnemic.core.wording import stems_key
-from mnemic.model.memory import Memory, MemoryKind, Source, Version
+from mnemic.core.curating import keyed
+from mnemic.model.memory import Memory, Source, Version
 from mnemic.text import content_terms, terms
 
 
@@ -43,7 +43,8 @@ def remains(memory: Memory, erased: Mapping[str, str], texts: Mapping[str, str])
     if not kept:
         return Remains(None, len(gone), frozenset(unread))
     closed = _closed(memory.versions, {version.id: version for version in kept})
-    return Remains(_renamed(replace(memory, versions=closed), changed=bool(gone)), len(gone), frozenset(unread))
+    left_over = replace(memory, versions=closed)
+    return Remains(keyed(left_over) if gone else left_over, len(gone), frozenset(unread))
 
 
 def leaks(text: str, erased: Iterable[str], left: Iterable[str]) -> bool:
@@ -68,14 +69,3 @@ def _closed(versions: Iterable[Version], kept: Mapping[str, Version]) -> tuple[V
         if gone.id not in kept and before.valid_to == gone.valid_from:
             ordered[place - 1] = replace(before, valid_to=gone.valid_to)
     return tuple(replace(kept[each.id], valid_to=each.valid_to) for each in ordered if each.id in kept)
-
-
-def _renamed(memory: Memory, *, changed: bool) -> Memory:
-    """Return the memory with a key that holds no word of a version that went."""
-    if not changed or not memory.value_key or memory.kind is MemoryKind.INSIGHT:
-        return memory
-    current = memory.current
-    key = stems_key(current.value)
-    if memory.kind is MemoryKind.EVENT:
-        key = f"{key} @{current.valid_from:%Y-%m-%d}"
-    return replace(memory, value_key=key)

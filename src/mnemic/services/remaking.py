@@ -43,9 +43,7 @@ def remake_segments(
 
 def _remade(tx: Transaction, segment: Segment, pages: Sequence[tuple[Page, Sequence[StoredMessage]]]) -> Draft:
     first = pages[0][0]
-    blank = replace(
-        segment, summary="", keywords=(), pages=0, started_at=first.started_at, ended_at=first.ended_at
-    )
+    blank = replace(segment, summary="", keywords=(), pages=0, started_at=first.started_at, ended_at=first.ended_at)
     draft = Draft(blank, tx.index.no_vector, [], {})
     vocabulary = vocabulary_of(tx, segment.cube_key, [message for _, messages in pages for message in messages])
     for page, messages in pages:

@@ -1,0 +1,100 @@
+"""What an owner's hand does to a memory: it corrects the current version, or lets an earlier one hold again.
+
+Either makes a new version in the current one's place: that one stays as history and lasts no longer, since the owner
+says that it never held. Nothing here locks a memory; what is said later may change it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from mnemic.core.wording import stems_key
+from mnemic.errors import InputError, NotFoundError
+from mnemic.model.memory import Change, Memory, MemoryKind, Version
+
+
+def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime) -> Memory:
+    """Return the memory with a new text in the current one's place, on the same sources."""
+    current = memory.current
+    if text == current.text:
+        return memory
+    version = replace(
+        current,
+        id=version_id,
+        number=_next_number(memory),
+        text=text,
+        value=_edited_value(current, text),
+        recorded_at=recorded_at,
+        confidence=1.0,
+        change=Change.EDITED,
+    )
+    return _in_place_of_current(memory, version)
+
+
+def restored(memory: Memory, number: int | None, *, version_id: str, recorded_at: datetime) -> Memory:
+    """Return the memory with what an earlier version said in the place of its current one.
+
+    `number` names that version; None takes the one before the current. Raises `NotFoundError` when there is none of
+    that number, `InputError` when there is nothing earlier or when it is the current one.
+    """
+    current = memory.current
+    chosen = _earlier(memory, current) if number is None else _numbered(memory, number)
+    if chosen.id == current.id:
+        raise InputError("version", f"{chosen.number} is the current version; it holds already")
+    version = replace(
+        chosen,
+        id=version_id,
+        number=_next_number(memory),
+        valid_from=current.valid_from,
+        valid_to=current.valid_to,
+        recorded_at=recorded_at,
+        change=Change.RESTORED,
+    )
+    return _in_place_of_current(memory, version)
+
+
+def keyed(memory: Memory) -> Memory:
+    """Return the memory with the key that its current value asks for (see `core.reconcile.value_key`)."""
+    if not memory.value_key or memory.kind is MemoryKind.INSIGHT:
+        return memory
+    current = memory.current
+    key = stems_key(current.value)
+    if memory.kind is MemoryKind.EVENT:
+        key = f"{key} @{current.valid_from:%Y-%m-%d}"
+    return replace(memory, value_key=key)
+
+
+def _in_place_of_current(memory: Memory, version: Version) -> Memory:
+    current = memory.current
+    closed = replace(current, valid_to=current.valid_from)
+    others = [each for each in memory.versions if each.id != current.id]
+    ordered = sorted([*others, closed, version], key=lambda each: (each.valid_from, each.number))
+    return keyed(replace(memory, versions=tuple(ordered)))
+
+
+def _next_number(memory: Memory) -> int:
+    return max(version.number for version in memory.versions) + 1
+
+
+def _earlier(memory: Memory, current: Version) -> Version:
+    place = [version.id for version in memory.versions].index(current.id)
+    if place == 0:
+        raise InputError("version", "there is none before the current one; `history` shows them all")
+    return memory.versions[place - 1]
+
+
+def _numbered(memory: Memory, number: int) -> Version:
+    found = next((version for version in memory.versions if version.number == number), None)
+    if found is None:
+        known = ", ".join(str(each) for each in sorted(version.number for version in memory.versions))
+        raise NotFoundError(f"this memory has no version {number}; it has {known}", version=number)
+    return found
+
+
+def _edited_value(version: Version, text: str) -> str:
+    """Return the value in an edited text: what stands in the old value's place, or the whole text."""
+    head, found, tail = version.text.partition(version.value)
+    if found and len(text) > len(head) + len(tail) and text.startswith(head) and text.endswith(tail):
+        return text[len(head) : len(text) - len(tail)].strip() or text
+    return text.rstrip(". ") or text

@@ -1,0 +1,22 @@
+"""Whether a text mentions a phrase: the same words, whole and in order, whatever their case and accents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemic.text import words
+
+
+def phrase_of(text: str) -> tuple[str, ...]:
+    """Return the folded words of a phrase; none for white space."""
+    return tuple(words(text))
+
+
+def mentions(text: str, phrase: Sequence[str]) -> bool:
+    """Tell whether a text holds the words of a phrase one after the other."""
+    if not phrase:
+        return False
+    said = words(text)
+    size = len(phrase)
+    starts = (place for place, word in enumerate(said) if word == phrase[0])
+    return any(tuple(said[place : place + size]) == tuple(phrase) for place in starts)

@@ -1,0 +1,46 @@
+"""A memory to test services with: a hashing embedder, no thread of its own, and a clock that the test moves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from mnemic.api import Memory
+from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.config import Settings
+from mnemic.ports.embedder import Embedder
+
+
+class Clock:
+    """Stands still but for a millisecond a look."""
+
+    def __init__(self, at: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        self.at += timedelta(milliseconds=1)
+        return self.at
+
+
+def open_memory(folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Memory:
+    """Open a memory whose background work runs in `jobs.wait`; two pages stay in short-term memory."""
+    settings = Settings(home=str(folder), worker=False, stm_pages=2, heat_threshold=3.0)
+    return Memory(settings=settings, embedder=embedder or HashingEmbedder(64), clock=clock or Clock())
+
+
+def talk(
+    memory: Memory, turns: list[tuple[str, str]], *, user: str = "ann", session: str = "s1", day: int = 1
+) -> list[str]:
+    """Add turns of (speaker, text), a minute apart on a day of January 2026; return their ids."""
+    start = datetime(2026, 1, day, 9, tzinfo=UTC)
+    messages = [
+        {"role": "assistant" if name == "bot" else "user", "name": name, "content": text,
+         "at": start + timedelta(minutes=number)}
+        for number, (name, text) in enumerate(turns)
+    ]  # fmt: skip
+    return list(memory.add(messages, user=user, session=session).message_ids)
+
+
+def bytes_of(folder: Path) -> bytes:
+    """Return all bytes of all files of a folder."""
+    return b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
-from mnemic.errors import InputError
+from mnemic.errors import EmbedderError, InputError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.core.heat import HeatWeights
@@ -23,9 +26,13 @@ from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
+from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
+
+MODELS: Final = "models"
+"""The folder in a memory's folder that pulled models lie in."""
 
 _MEGABYTE: Final = 1_000_000
 
@@ -57,12 +64,28 @@ class Parts:
     explain: Explain
     cubes: CubeDesk
     forget: Forget
+    organize: Organize
+    reindex: Reindex
     worker: Worker
+    close_embedder: Callable[[], None]
 
     def close(self) -> None:
         """Close what was opened, last first."""
         self.worker.close()
+        self.organize.settle()
         self.store.close()
+        self.close_embedder()
+
+
+    def checkup(self) -> Sequence[tuple[str, bool, str]]:
+        """Look everything over: the store's parts, then the embedder."""
+        found = list(self.store.check())
+        try:
+            vector = self.embedder.embed(["a first and a last sentence"])[0]
+            found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
+        except EmbedderError as error:
+            found.append(("embedder", False, str(error)))
+        return found
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -75,18 +98,39 @@ def build_embedder(settings: Settings) -> Embedder:
         from mnemic.backends.models.hashing import HashingEmbedder  # noqa: PLC0415
 
         return HashingEmbedder()
-    raise InputError("embedder", f"{settings.embedder!r} is not known; use bundled, openai or a model's folder")
+    if settings.embedder == "openai":
+        from mnemic.backends.models.http_json import JsonPoster  # noqa: PLC0415
+        from mnemic.backends.models.openai_embeddings import OpenAIEmbedder  # noqa: PLC0415
+
+        return OpenAIEmbedder(JsonPoster(settings.embed_base_url, settings.embed_api_key), settings.embed_model)
+    from mnemic.backends.models.local import open_folder  # noqa: PLC0415
+
+    for folder in (Path(settings.embedder).expanduser(), settings.folder / MODELS / settings.embedder):
+        if folder.is_dir():
+            return open_folder(folder, threads=settings.embed_threads)
+    raise InputError(
+        "embedder", f"{settings.embedder!r} is not known; use bundled, openai, a model's folder or a pulled model's name"
+    )
 
 
-def build(settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Parts:
-    """Open a memory's parts; a given embedder or clock takes the place of the configured one."""
-    embedder = embedder or build_embedder(settings)
+def build(
+    settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None, replacing: bool = False
+) -> Parts:
+    """Open a memory's parts; a given embedder or clock takes the place of the configured one.
+
+    With `replacing`, a store whose vectors come from another embedder is opened all the same, to be reindexed.
+    """
+    close_embedder = _nothing
+    if embedder is None:
+        embedder = build_embedder(settings)
+        close_embedder = getattr(embedder, "close", _nothing)
     clock = clock or SystemClock()
     store = SqlStore(
         settings.folder,
         model=embedder.name,
-        width=embedder.width,
+        width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
+        replacing=replacing,
     )
     scoping = Scoping(clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
@@ -106,8 +150,15 @@ def build(settings: Settings, *, embedder: Embedder | None = None, clock: Clock 
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=Forget(store, clock, scoping),
+        close_embedder=close_embedder,
+        organize=organize,
+        reindex=Reindex(store, Embedding(store, embedder)),
         worker=Worker(store, clock, scoping, organize.handlers, enabled=settings.worker),
     )
+
+
+def _nothing() -> None:
+    """Close what needs no closing: a given embedder is its owner's to close."""
 
 
 def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights) -> Organize:

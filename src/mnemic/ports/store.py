@@ -55,6 +55,10 @@ class Cubes(Protocol):
         """Lock the cube for this transaction, count its revision up and return it. Call before writing entries."""
         ...
 
+    def every_key(self) -> Sequence[int]:
+        """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
+        ...
+
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
         ...
@@ -258,6 +262,10 @@ class Index(Protocol):
         """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
         ...
 
+    def count_without_vector(self, cube_key: int) -> int:
+        """Return how many entries of a cube have no vector of this store's model."""
+        ...
+
     def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
         """Store the vectors of entries, in the place of those of another model."""
         ...
@@ -339,6 +347,10 @@ class Transaction(Protocol):
         """Forgetting."""
         ...
 
+    def finish_model_change(self) -> None:
+        """Note that every vector of this store is of the model that it was opened with."""
+        ...
+
 
 class Store(Protocol):
     """Opens transactions."""
@@ -356,6 +368,10 @@ class Store(Protocol):
 
         False when a reader holds on to it for now: a later call, or closing the store, does it.
         """
+        ...
+
+    def check(self) -> Sequence[tuple[str, bool, str]]:
+        """Look the store over: (what, whether it is well, what was seen)."""
         ...
 
     def close(self) -> None:

@@ -37,9 +37,13 @@ class Organize:
         """The jobs that this can run: kind to function of (cube key, tick)."""
         return {ORGANIZE: self.organize, EMBED: self.embed}
 
+    def settle(self) -> None:
+        """Write down what is only counted in memory: the visits of searches."""
+        self._promoting.count_visits(self._recall.take_visits())
+
     def organize(self, cube_key: int, tick: Tick) -> None:
         """Refine everything that was added to a cube."""
-        self._promoting.count_visits(self._recall.take_visits())
+        self.settle()
         for step in (self._learning.step, self._tiering.step, self._promoting.step):
             while done := step(cube_key):
                 tick(done)

@@ -79,6 +79,10 @@ class SqlCubes:
             raise NotFoundError("this cube was deleted by another call")
         return revision
 
+    def every_key(self) -> Sequence[int]:
+        """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
+        return list(self._connection.scalars(select(s.cube.c.key).order_by(s.cube.c.key)))
+
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
         value = self._connection.scalar(select(s.cube.c.latest_said).where(s.cube.c.key == cube_key))

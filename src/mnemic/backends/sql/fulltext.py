@@ -30,6 +30,7 @@ _POSTINGS: Final = text(
 _FREQUENCIES: Final = text("SELECT term, doc FROM entry_vocabulary WHERE term IN :terms").bindparams(
     bindparam("terms", expanding=True)
 )
+_COUNT: Final = text("SELECT count(*) FROM entry_text")
 _OPTIMIZE: Final = text("INSERT INTO entry_text (entry_text) VALUES ('optimize')")
 
 
@@ -80,6 +81,11 @@ def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> 
         for term, count in connection.execute(_FREQUENCIES, {"terms": names[start : start + 500]}):
             found[named[term]] = count
     return found
+
+
+def count(connection: Connection) -> int:
+    """Return how many entries are indexed."""
+    return int(connection.scalar(_COUNT) or 0)
 
 
 def scrub(connection: Connection) -> None:

@@ -138,6 +138,16 @@ class SqlIndex:
         )
         return [(row.key, _entry(row)) for row in self._connection.execute(query)]
 
+    def count_without_vector(self, cube_key: int) -> int:
+        """Return how many entries of a cube have no vector of this store's model."""
+        query = (
+            select(func.count())
+            .select_from(s.entry)
+            .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == self._cache.model))
+            .where(s.entry.c.cube_key == cube_key, s.vector.c.entry_key.is_(None))
+        )
+        return self._connection.scalar(query) or 0
+
     def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
         """Store the vectors of entries, in the place of those of another model."""
         keys = [key for key, _ in vectors]

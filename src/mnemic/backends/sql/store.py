@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
+from mnemic.backends.sql import fulltext
+from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
 from mnemic.backends.sql.erasing import SqlErasing, truncate_log
+from mnemic.backends.sql.identity import check_model, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex, ViewCache
 from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
@@ -73,14 +76,33 @@ class SqlTransaction:
         """Forgetting."""
         return SqlErasing(self.connection)
 
+    def finish_model_change(self) -> None:
+        """Note that every vector of this store is of the model that it was opened with."""
+        finish_change(self.connection, self._cache.model, self._cache.width)
+
 
 class SqlStore:
     """Implements `ports.store.Store` over one folder. Threads and processes may share the folder."""
 
-    def __init__(self, folder: Path, *, model: str, width: int, cache_bytes: int) -> None:
+    def __init__(
+        self, folder: Path, *, model: str, width: Callable[[], int], cache_bytes: int, replacing: bool = False
+    ) -> None:
+        """Open the folder. `width` is asked for only when the store does not know the model's width.
+
+        Raises `StoreVersionError` and `StoreModelError`; `replacing` lets another model in, for `reindex`.
+        """
         self._database = Database(folder)
-        self._cache = ViewCache(cache_bytes, model, width)
         self._closed = False
+        try:
+            with self._database.read() as connection:
+                known = known_width(connection, model)
+            if known is None:
+                with self._database.write() as connection:
+                    known = check_model(connection, model, width, replacing=replacing)
+        except BaseException:
+            self._database.close()
+            raise
+        self._cache = ViewCache(cache_bytes, model, known)
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
@@ -101,6 +123,20 @@ class SqlStore:
         self._check_open()
         with self._database.outside_transaction() as connection:
             return truncate_log(connection)
+
+    def check(self) -> Sequence[tuple[str, bool, str]]:
+        """Look the database over (SQLite's quick check, foreign keys, the full-text index against its rows)."""
+        self._check_open()
+        with self._database.read() as connection:
+            quick = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
+            foreign = len(connection.exec_driver_sql("PRAGMA foreign_key_check").all())
+            entries = connection.scalar(select(func.count()).select_from(s.entry)) or 0
+            indexed = fulltext.count(connection)
+        return [
+            ("database file", quick == ["ok"], "; ".join(quick)),
+            ("references", foreign == 0, f"{foreign} broken"),
+            ("full-text index", entries == indexed, f"{indexed} of {entries} entries"),
+        ]
 
     def close(self) -> None:
         """Close the store; calls after it raise `StoreError`."""

@@ -1,0 +1,65 @@
+"""Which embedder a store's vectors come from: written at the first opening, checked at every other one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from sqlalchemy import Connection, delete, insert, select
+
+from mnemic.backends.sql import schema as s
+from mnemic.errors import StoreModelError
+
+_MODEL: Final = "embedder"
+_WIDTH: Final = "width"
+_CHANGING: Final = "reindexing"
+
+
+def known_width(connection: Connection, model: str) -> int | None:
+    """Return the width of the vectors of `model` when the store holds just these; None when `check_model` must decide."""
+    found = {row.name: row.value for row in connection.execute(select(s.store_info))}
+    settled = found.get(_MODEL) == model and _CHANGING not in found
+    return int(found[_WIDTH]) if settled else None
+
+
+def check_model(connection: Connection, model: str, width: Callable[[], int], *, replacing: bool) -> int:
+    """Return the width of the vectors of `model` in this store, after noting the model in a new store.
+
+    With `replacing`, another model is let in and the change is noted until `finish_change`. Without it, a store of
+    another model, or one whose change is half done, raises `StoreModelError`.
+    """
+    found = {row.name: row.value for row in connection.execute(select(s.store_info))}
+    if _MODEL not in found:
+        known = width()
+        _put(connection, {_MODEL: model, _WIDTH: str(known)})
+        return known
+    changing = found.get(_CHANGING)
+    if replacing:
+        if model != found[_MODEL] or changing is not None:
+            _put(connection, {_CHANGING: model})
+        return width()
+    if changing is not None:
+        raise StoreModelError(
+            f"the change of this store to the embedder {changing!r} is half done; finish it with `mnemic reindex`",
+            stored=found[_MODEL],
+            changing_to=changing,
+        )
+    if model != found[_MODEL]:
+        raise StoreModelError(
+            f"this store's vectors come from the embedder {found[_MODEL]!r}, the settings name {model!r}; "
+            "run `mnemic reindex` to embed everything anew, or set the embedder back",
+            stored=found[_MODEL],
+            configured=model,
+        )
+    return int(found[_WIDTH])
+
+
+def finish_change(connection: Connection, model: str, width: int) -> None:
+    """Note that every vector of this store is of `model` now."""
+    connection.execute(delete(s.store_info).where(s.store_info.c.name == _CHANGING))
+    _put(connection, {_MODEL: model, _WIDTH: str(width)})
+
+
+def _put(connection: Connection, values: dict[str, str]) -> None:
+    connection.execute(delete(s.store_info).where(s.store_info.c.name.in_(list(values))))
+    connection.execute(insert(s.store_info), [{"name": name, "value": value} for name, value in values.items()])

@@ -1,0 +1,54 @@
+"""Changing a store to another embedder: every entry is embedded anew, a batch at a time, and it can be resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mnemic.core import segmenting
+from mnemic.ports.store import Store
+from mnemic.services.embedding import Embedding
+from mnemic.services.indexing import segment_entry
+from mnemic.services.tiering import page_vector
+
+Progress = Callable[[int, int], None]
+"""Told how many entries are done, and of how many."""
+
+
+class Reindex:
+    """Embeds all that a store holds with the embedder that it is opened with."""
+
+    def __init__(self, store: Store, embedding: Embedding) -> None:
+        self._store = store
+        self._embedding = embedding
+
+    def run(self, progress: Progress | None = None) -> int:
+        """Embed every entry that has no vector of this model; return how many. Raises `EmbedderError`; resumable."""
+        with self._store.read() as tx:
+            keys = tx.cubes.every_key()
+            total = sum(tx.index.count_without_vector(key) for key in keys)
+        done = 0
+        for key in keys:
+            while step := self._embedding.step(key):
+                done += step
+                if progress is not None:
+                    progress(done, total)
+            self._renew_segments(key)
+        with self._store.write() as tx:
+            tx.finish_model_change()
+        return done
+
+    def _renew_segments(self, cube_key: int) -> None:
+        """Put each segment's centroid where its pages are now."""
+        with self._store.write() as tx:
+            revision = tx.cubes.touch(cube_key)
+            for segment, _ in tx.segments.list(cube_key, archived=True):
+                pages = tx.pages.of_segment(cube_key, segment.id)
+                if not pages:
+                    continue
+                mean = np.mean(np.stack([page_vector(tx, page) for page in pages]), axis=0)
+                centroid = segmenting.unit(mean.astype(np.float32))
+                tx.segments.put(segment, centroid)
+                tx.index.remove(cube_key, [segment.id])
+                tx.index.add(cube_key, revision, [segment_entry(segment, centroid, live=not segment.archived)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.heat import HeatWeights, coldest, heat, promotable
@@ -41,6 +41,7 @@ def test_without_a_time_constant_recency_is_left_out() -> None:
 
 
 @given(st.integers(0, 99), st.integers(0, 99), st.floats(0, 1e6), st.floats(0, 1e6))
+@settings(deadline=None)
 def test_an_idle_segment_only_cools(visits: int, pages: int, age: float, more: float) -> None:
     younger = heat(visits, pages, NOW - timedelta(seconds=age), NOW)
     older = heat(visits, pages, NOW - timedelta(seconds=age + more), NOW)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.keywords import jaccard, keywords, stems
@@ -64,6 +64,7 @@ def test_jaccard_compares_stems_and_takes_phrases_apart() -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=5), st.integers(1, 8))
+@settings(deadline=None)
 def test_keywords_come_from_the_texts_without_repeating(texts: list[str], limit: int) -> None:
     found = keywords(texts, limit=limit)
     used = {stem(word) for text in texts for word in words(text)}

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.segmenting import (
@@ -73,6 +73,7 @@ def test_what_all_pages_share_does_not_draw_them_into_one_segment(shared: float)
 
 
 @given(st.floats(0.4, 0.98), st.integers(0, 5))
+@settings(max_examples=20, deadline=None)
 def test_two_random_pages_are_left_with_the_background_cosine(shared: float, seed: int) -> None:
     rows = vectors(400, seed=seed, shared=shared)
     left = rows - centre(matrix(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.summary import LIMIT, summarise
@@ -46,6 +46,7 @@ def test_the_same_sentence_is_not_said_twice() -> None:
 @given(
     st.lists(st.tuples(st.sampled_from(("Ann", "Ben", "")), st.text(max_size=120)), max_size=8), st.integers(20, 300)
 )
+@settings(deadline=None)
 def test_a_summary_fits_and_invents_no_word(lines: list[tuple[str, str]], limit: int) -> None:
     summary = summarise(lines, limit)
     assert len(summary) <= limit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.tiers import PAGE_MESSAGES, OpenPage, overflow, place
@@ -89,6 +89,7 @@ def test_a_monologue_is_cut_into_full_pages(role: MessageRole) -> None:
         max_size=40,
     )
 )
+@settings(deadline=None)
 def test_every_message_but_the_systems_has_one_page_in_order(turns: list[tuple[str, MessageRole, float]]) -> None:
     pages = read(*turns)
     assert [speaker for page in pages for speaker in page] == [turn[0] for turn in turns if turn[1] is not SYSTEM]
@@ -138,6 +139,7 @@ def test_a_page_that_waits_for_its_reply_stays() -> None:
 
 
 @given(st.integers(0, 30), st.integers(0, 12), st.integers(0, 30), st.booleans())
+@settings(deadline=None)
 def test_moving_what_leaves_leaves_nothing_more_to_move(count: int, capacity: int, hours: int, replied: bool) -> None:
     pages = session(count, replied=replied) if count else []
     first = leaving(pages, capacity=capacity, later=timedelta(hours=hours))

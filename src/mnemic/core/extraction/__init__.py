@@ -14,7 +14,7 @@ from typing import Final
 
 from mnemic.core.extraction import education, health, home, identity, possessions, relations, tastes, work
 from mnemic.core.extraction.answers import complete
-from mnemic.core.extraction.events import event
+from mnemic.core.extraction.events import chosen, event
 from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
 from mnemic.core.extraction.habits import habit, ongoing
 from mnemic.core.extraction.kin import mentions
@@ -47,8 +47,14 @@ _RULES: Final = _merged(
     possessions.RULES,
 )
 _NUMBER: Final = re.compile(r"\s{0,9}\d{1,3}[.!]{0,3}\s{0,9}")
-_WHOLE: Final = (tastes.favourite_of_mine, relations.kin_of_mine, relations.kin_called, identity.called)
-_DOINGS: Final = (habit, plan, ongoing, event)
+_WHOLE: Final = (
+    tastes.favourite_of_mine,
+    tastes.passion_of_mine,
+    relations.kin_of_mine,
+    relations.kin_called,
+    identity.called,
+)
+_DOINGS: Final = (habit, plan, ongoing, chosen, event)
 
 
 def extract(

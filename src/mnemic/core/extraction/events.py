@@ -10,7 +10,7 @@ from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import LEADING_PREPOSITION, cut_tail, in_third_person, points_outside
-from mnemic.core.extraction.statements import make, time_label
+from mnemic.core.extraction.statements import change, make, time_label
 from mnemic.model.memory import Candidate
 from mnemic.model.moment import Grain
 
@@ -39,7 +39,7 @@ _VAGUE: Final = re.compile(
     r"(?:^|\s)(?:(?:(?:some|new|lots of|so many|many|other|awesome|amazing|great|cool|nice|interesting"
     r"|these|few|a|the) ){0,4}people|a few more|a ton|a lot"
     r"|a bunch|stuff|things|(?:an|some) events?|a(?: \w+)? movie|some (?:more )?(?:info|advice|options"
-    r"|progress)|a step|a break|a deep breath|(?:\w+ )?fun"
+    r"|progress)|a step|a break|a deep breath|an? (?:\w+ )?experience|a blast|(?:\w+ )?fun"
     r"|a (?:great|good|amazing|wonderful) time|sense|progress|mistakes?|sure|care|notes?|part)\Z",
     re.IGNORECASE,
 )
@@ -87,6 +87,26 @@ def event(clause: Clause) -> list[Candidate]:
     ]
 
 
+_GOT_TO: Final = re.compile(r"to (?!the\b|my\b|an?\b|know\b|see\b|be\b|work\b)[a-z]{3,12} \w")
+_CHOSEN: Final = re.compile(
+    r"(?:accepted|drafted|invited|chosen|selected|elected|featured|awarded|nominated|picked|recruited"
+    r"|admitted|published)"
+    r" (?:to|into|for|by|in|at|as)\b"
+)
+
+
+def chosen(clause: Clause) -> list[Candidate]:
+    """Read "I was accepted into the academy last week" and "I got invited to a wedding"."""
+    match = _CHOSEN.match(clause.low_rest)
+    if match is None or clause.tense not in {"past", "perfect"} or clause.negated or clause.topic:
+        return []
+    rest = cut_tail(clause.rest, 14)
+    if points_outside(rest[match.end() :]):
+        return []
+    found = change(clause, "event.happened", f"was {rest}", f"was {rest}", confidence=0.8)
+    return found if rest else []
+
+
 def _is_timed(clause: Clause) -> bool:
     span = clause.time.span if clause.time else None
     return (
@@ -99,6 +119,8 @@ def _is_timed(clause: Clause) -> bool:
 
 def _tells(clause: Clause, *, timed: bool) -> bool:
     verb, rest = clause.verb, clause.low_rest
+    if verb == "get":
+        return timed and _GOT_TO.match(rest) is not None
     if _SMALL.match(rest) or (verb in _NOT_EVENTS and not (verb in _WITH_TIME and timed)):
         return False
     if clause.tense == "perfect":

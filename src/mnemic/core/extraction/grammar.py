@@ -208,11 +208,15 @@ _DANGLING: Final = re.compile(
 _RELATIVE: Final = re.compile(r"\b(?:that|who|which|where|when|after|before|because|for when)\b")
 
 
+_OF_A_NOUN: Final = re.compile(r"\w\s(?:from|of)\s\Z")
+
+
 def _own_times(turn: Turn, piece: Piece, verb_end: int, found: list[FoundTime]) -> tuple[FoundTime, ...]:
     """Return the times of the clause itself, without those of a relative clause: "a book that came out in 2019"."""
     relative = _RELATIVE.search(turn.low, verb_end, piece.end)
     shifted = [FoundTime(time.span, time.start + piece.start, time.end + piece.start) for time in found]
-    return tuple(time for time in shifted if relative is None or time.start <= relative.start())
+    own = [time for time in shifted if relative is None or time.start <= relative.start()]
+    return tuple(time for time in own if time.start < verb_end or not _OF_A_NOUN.search(turn.low, verb_end, time.start))
 
 
 def _without(text: str, start: int, end: int, times: tuple[FoundTime, ...]) -> str:
@@ -328,6 +332,8 @@ def _named(turn: Turn, words: list[Word], index: int) -> _Subject | None:
 def _possessed(turn: Turn, words: list[Word], index: int) -> _Subject | None:
     """Read "my brother Tom", "my husband", "my favourite colour" up to the verb."""
     kin = find_kin(turn.blanked, turn.low, words[index].start)
+    if kin is not None and turn.low[kin.end : kin.end + 1] == "'":
+        return None
     if kin is not None:
         after = _after(words, kin.end)
         name = kin.names[0] if len(kin.names) == 1 else f"{turn.speaker}'s {kin.noun}"

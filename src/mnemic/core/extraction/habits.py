@@ -65,7 +65,8 @@ def _phrase(clause: Clause, *, usually: bool) -> str:
 
 
 _DOING: Final = re.compile(
-    r"(?:take (?:an? |some |my )?[\w' -]{0,30}(?:class(?:es)?|courses?|lessons?)|train for|prepare for"
+    r"(?:work on (?:an?|my|our) (?:new |first |second )?(?!projects?\b)[a-z]{3,}|take (?:an? |some "
+    r"|my )?[\w' -]{0,30}(?:class(?:es)?|courses?|lessons?)|train for|prepare for"
     r"|study for|learn|write (?:an?|my)|practice|practise"
     r"|volunteer (?:at|for|with)|attend|teach|coach|blog about|restore|renovate|build (?:an?|my|our)"
     r"|take care of|foster|rehearse|compose|record (?:an?|my|our))\b"

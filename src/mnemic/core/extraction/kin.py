@@ -43,7 +43,8 @@ _ADJECTIVE: Final = (
 _MINE: Final = re.compile(rf"(?:my|our) (?P<adj>{_ADJECTIVE})(?P<noun>{'|'.join(map(re.escape, _ALL))})(?![\w'-])")
 _NAME: Final = re.compile(
     r"(?P<comma>,)?\s(?:(?:named"
-    r"|called)\s)?(?P<name>[A-Z][^\W\d_]{1,20}(?:-[A-Z][^\W\d_]{1,20})?(?:\s[A-Z][^\W\d_]{1,20})?)(?![\w'])"
+    r"|called)\s)?(?P<name>[A-Z][^\W\d_]{1,20}(?:-[A-Z][^\W\d_]{1,20})?(?:\s[A-Z][^\W\d_]{1,20})?)(?!\w"
+    r"|['\u2019](?!s\b))"
 )
 _NOT_NAMES: Final = frozenset(
     """i my we our he she it they the a an and but so in on at if when who that this is was has had will would

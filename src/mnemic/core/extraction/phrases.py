@@ -74,6 +74,8 @@ def cut_tail(rest: str, limit: int = 12, *, keep_as: bool = False) -> str:
     while match is not None and keep_as and match.group().startswith(" as a"):
         match = _TAIL.search(low, match.end())
     phrase = _QUOTES.sub("", rest[: match.start()] if match else rest)
+    if match is not None and match.group().strip() == "that" and _LOOSE_END.search(phrase):
+        return ""  # "escaping to that world": what it points at is not here
     phrase = _LOOSE_END.sub("", phrase.strip(" \t,;:.!'-\u2013\u2014")).strip(" ,")
     if len(phrase.split()) > limit and ", " in phrase:
         phrase = phrase.split(", ", 1)[0]

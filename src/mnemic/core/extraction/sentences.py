@@ -48,7 +48,7 @@ _BOUNDARY: Final = re.compile(
     r"|she's|they|they're|it|it's|you|you're|this|that|that's|there|there's|everyone|everybody|people)\b)"
     r"|(?:,|;|:|\s[-\u2013\u2014]{1,2}|\u2014|\.\.\.|\u2026)\s{0,3}"
     r"(?=(?:now |also |and |but |so )?(?:i|i'm|i've|i'll|im|ive|we|we're|we've|we'll|my|our|he|he's|she|she's)\b)"
-    r"|;\s{1,3}|\s[-\u2013\u2014]{1,2}\s{1,3}|\u2014"
+    r"|(?<=\w)-\s{1,3}(?=(?:i|i'm|i've|we|we're|we've|my)\b)|;\s{1,3}|\s[-\u2013\u2014]{1,2}\s{1,3}|\u2014"
 )
 _SHARED_SUBJECT: Final = re.compile(
     r",?\s(?:and|but|then|and then)\s(?:(?:then|just|also|finally|recently|even|now"

@@ -174,6 +174,19 @@ def hobby(clause: Clause) -> list[Candidate]:
     return [found for item in (items_of(value) if value else []) for found in _hobby(clause, item)]
 
 
+_PASSION: Final = re.compile(
+    r"(?P<what>[\w' -]{3,40}?) (?:is|are) my (?:biggest |greatest |true |main |favou?rite )?(?:passion"
+    r"|hobby|hobbies|passions)(?=$|[,.!]|\s(?:and|so)\b)"
+)
+
+
+def passion_of_mine(clause: Clause) -> list[Candidate]:
+    """Read "Dance is my passion"; the clause's rest is all of its words."""
+    match = _PASSION.match(clause.rest)
+    value = value_of(match["what"], 4) if match else ""
+    return _hobby(clause, value[0].lower() + value[1:]) if value else []
+
+
 def _hobby(clause: Clause, item: str) -> list[Candidate]:
     return [make(clause, "interest.hobby", item, f"has {item} as a hobby.")]
 

@@ -1,0 +1,134 @@
+"""The commands that keep a memory in order: doctor, reindex, jobs, cubes, models.
+
+They look at the folder and the machine as well as at the memories.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from mnemic import __version__
+from mnemic.shells.cli import checkup, showing, upkeep
+from mnemic.shells.cli.commands import group
+from mnemic.shells.cli.face import face_of, leave_when_nothing
+from mnemic.shells.cli.wording import shown
+
+JOBS: Final = group("Background work: what is queued, and waiting for it.")
+CUBES: Final = group("Namespaces of memories: a project's, an agent's, a knowledge base's.")
+MODELS: Final = group("Embedding models of your own choice.")
+
+Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
+
+
+def version(context: typer.Context) -> None:
+    """Print the version."""
+    face_of(context).show({"version": __version__}, lambda: f"mnemic {__version__}")
+
+
+def doctor(context: typer.Context) -> None:
+    """Check Python, SQLite, the folder, the embedder and the store; say what to do about what is wrong."""
+    face = face_of(context)
+    findings = checkup.run(face)
+    face.show({"ok": all(one.ok for one in findings), "checks": findings}, lambda: checkup.table(findings))
+    worst = next((one.exit_code for one in findings if not one.ok), 0)
+    if worst:
+        raise typer.Exit(worst)
+
+
+def reindex(context: typer.Context) -> None:
+    """Compute all vectors again with the embedder of the settings; it goes on where it was stopped."""
+    face = face_of(context)
+    done = upkeep.reindex(face)
+    face.confirm({"vectors": done}, lambda: f"computed {done:,} vectors")
+
+
+@JOBS.command("list")
+def list_jobs(
+    context: typer.Context,
+    *,
+    unfinished: Annotated[bool, typer.Option("--open", help="Only those that are not finished.")] = False,
+    cube: Cube = None,
+) -> None:
+    """List background work, newest first."""
+    face = face_of(context)
+    with face.memory() as memory:
+        found = memory.jobs.list(user=face.user, open_only=unfinished, cube=cube)
+    face.show(found, lambda: showing.jobs(found))
+
+
+@JOBS.command("wait")
+def wait_for_jobs(
+    context: typer.Context,
+    *,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Jobs (default: all open ones).")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 60,
+    cube: Cube = None,
+) -> None:
+    """Wait until background work is finished."""
+    face = face_of(context)
+    with face.memory() as memory, face.progress("refining", None):
+        found = memory.jobs.wait(ids or None, user=face.user, timeout=timeout, cube=cube)
+    face.confirm(found, lambda: showing.jobs(found))
+
+
+@CUBES.command("list")
+def list_cubes(context: typer.Context) -> None:
+    """List the cubes that the user may read."""
+    face = face_of(context)
+    with face.memory() as memory:
+        found = memory.cubes.list(user=face.user)
+    face.show(found, lambda: showing.cubes(found))
+
+
+@CUBES.command("create")
+def create_cube(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name of your choice.")],
+    *,
+    kind: Annotated[str, typer.Option(help="project, agent or knowledge.")] = "project",
+) -> None:
+    """Create a cube that the user owns."""
+    face = face_of(context)
+    with face.memory() as memory:
+        made = memory.cubes.create(name, user=face.user, kind=kind)
+    face.confirm(made, lambda: showing.cubes([made]))
+
+
+@CUBES.command("delete")
+def delete_cube(
+    context: typer.Context,
+    cube: Annotated[str, typer.Argument(metavar="ID", help="The cube's id.")],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Erase a cube with all that is in it; there is no way back."""
+    face = face_of(context)
+    if not yes:
+        face.ask_first(f"Erase cube {cube} with all that is in it?")
+    with face.memory() as memory:
+        receipt = memory.cubes.delete(cube, user=face.user)
+    face.confirm(receipt, lambda: showing.forgotten(receipt))
+    leave_when_nothing(receipt.removed)
+
+
+@MODELS.callback()
+def models() -> None:
+    """Embedding models of your own choice."""
+
+
+@MODELS.command("pull")
+def pull_model(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A sentence embedder on the Hugging Face hub, such as org/model.")],
+    *,
+    source: Annotated[Path | None, typer.Option(help="A folder to copy it from instead.")] = None,
+) -> None:
+    """Bring a sentence embedder (ONNX or safetensors) into the memory's folder."""
+    face = face_of(context)
+    with face.progress(f"pulling {name}", None):
+        folder = upkeep.pull(face, name, source)
+    face.confirm({"folder": folder}, lambda: shown(f"pulled to {folder}"))
+    face.note(f"use it with MNEMIC_EMBEDDER={folder}, then `mnemic reindex`")

@@ -1,0 +1,250 @@
+"""Results as people read them in a terminal: hits, answers, items, versions, receipts.
+
+Everything stored is untrusted text: it is made safe here and never read as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from mnemic.model.answer import Answer
+from mnemic.model.item import Explanation, Item
+from mnemic.model.job import Job
+from mnemic.model.memory import Memory, Source, Version
+from mnemic.model.message import Session
+from mnemic.model.query import Hit, Results, Why
+from mnemic.model.receipt import Added, Forgotten, Imported
+from mnemic.model.scope import Cube
+from mnemic.shells.cli.wording import clock, day, one_line, plural, shown, span
+
+QUOTE: Final = 160
+"""Characters of a quote before it is cut."""
+
+COLORS: Final[Mapping[str, str]] = {
+    "message": "cyan",
+    "segment": "blue",
+    "fact": "green",
+    "preference": "magenta",
+    "event": "yellow",
+    "insight": "bright_blue",
+}
+
+
+def inset(inner: RenderableType, left: int = 4) -> Padding:
+    """Return something moved to the right, without blanks behind it."""
+    return Padding(inner, (0, 0, 0, left), expand=False)
+
+
+def results(found: Results) -> RenderableType:
+    """Return hits, best first, with what each stands on."""
+    if not found:
+        return Text("nothing found" + (f" ({found.cut} below the threshold)" if found.cut else ""), "dim")
+    parts: list[RenderableType] = []
+    for number, hit in enumerate(found, start=1):
+        head = Text.assemble(
+            (f"{number:>2}  {hit.score:.2f}  ", "bold"), (f"{hit.kind}  ", COLORS.get(hit.kind, "white")),
+            day(hit.said_at), "  ", (one_line(hit.speaker, 24), "bold"), (f"  {one_line(hit.session, 24)}", "dim"),
+            (f"  until {day(hit.valid_to)}" if hit.valid_to else "", "red"),
+        )  # fmt: skip
+        parts += [head, inset(Text(shown(hit.text)))]
+        if hit.kind != "message":
+            parts += [inset(line) for line in sources(hit.sources[:3])]
+        if hit.why is not None:
+            parts.append(inset(Text(why(hit.why), "dim")))
+        parts.append(inset(Text(hit.id, "dim")))
+    if found.cut:
+        parts.append(Text(f"{found.cut} more below the threshold", "dim"))
+    return Group(*parts)
+
+
+def why(reason: Why) -> str:
+    """Return the channels and boosts of a hit on one line."""
+    channels = [f"{name} #{rank} {part:+.3f}" for name, (rank, part) in reason.channels.items()]
+    boosts = [f"{name} {amount:+.3f}" for name, amount in reason.boosts.items()]
+    return "why: " + " · ".join([*channels, *boosts])
+
+
+def sources(found: Iterable[Source]) -> list[Text]:
+    """Return a line for each source: date, speaker, words."""
+    return [
+        Text.assemble(
+            ("↳ ", "dim"), (f"{day(source.said_at)}  ", "dim"), (f"{one_line(source.speaker, 24)}  ", "bold dim"),
+            (f"“{one_line(source.quote, QUOTE)}”", "dim"),
+        )
+        for source in found
+    ]  # fmt: skip
+
+
+def answer(said: Answer, *, limit: int = 4) -> RenderableType:
+    """Return an answer with a line for each citation."""
+    mode = f"{said.mode} · confidence {said.confidence:.2f}"
+    parts: list[RenderableType] = [
+        Text(shown(said.text), "bold" if said.found else "bold yellow"),
+        *[inset(line, 2) for line in citations(said.citations[:limit])],
+        Text(mode if said.found else f"not in memory · {mode}", "dim"),
+    ]
+    return Group(*parts)
+
+
+def citations(hits: Sequence[Hit]) -> list[Text]:
+    """Return a line for each thing that was said and is cited; the same words once."""
+    told: dict[tuple[str, str], Source] = {}
+    for hit in hits:
+        stands_on = hit.sources or (Source(hit.id, hit.text, hit.said_at, hit.speaker, hit.session),)
+        for source in stands_on[:2]:
+            words = hit.text if hit.kind == "message" else source.quote
+            told.setdefault(
+                (source.message_id, words), Source(source.message_id, words, source.said_at, source.speaker)
+            )
+    return sources(told.values())
+
+
+def items(found: Sequence[Item]) -> RenderableType:
+    """Return messages and memories, one a row."""
+    table = _table("id", "kind", "when", "who", "text")
+    for item in found:
+        if isinstance(item, Memory):
+            current = item.current
+            closed = " (no longer)" if current.valid_to else ""
+            lock = "locked: " if item.locked else ""
+            words = Text(lock + one_line(current.text, 300) + closed)
+            row = (item.kind.value, day(current.valid_from), item.subject, words)
+        else:
+            row = ("message", day(item.said_at), item.speaker, Text(one_line(item.text, 300)))
+        kind, when, who, words = row
+        table.add_row(item.id, Text(kind, COLORS.get(kind, "white")), when, Text(one_line(who, 16)), words)
+    return table if found else Text("nothing here yet", "dim")
+
+
+def explained(found: Explanation) -> RenderableType:
+    """Return one item whole: what it says, where it lies, what it stands on and what stands on it."""
+    item = found.item
+    parts: list[RenderableType] = []
+    if isinstance(item, Memory):
+        current = item.current
+        parts += [
+            Text(shown(current.text), "bold"),
+            _facts(
+                ("id", item.id), ("kind", item.kind.value), ("about", item.subject), ("attribute", item.attribute),
+                ("value", current.value), ("holds", held(current)), ("confidence", f"{current.confidence:.2f}"),
+                ("versions", str(len(item.versions))), ("locked", "yes" if item.locked else "no"), ("tier", found.tier),
+            ),
+        ]  # fmt: skip
+    else:
+        parts += [
+            Text(shown(item.text), "bold"),
+            _facts(
+                ("id", item.id), ("your id", item.external_id or ""), ("kind", "message"), ("role", item.role.value),
+                ("speaker", item.speaker), ("said", clock(item.said_at)), ("stored", clock(item.stored_at)),
+                ("session", item.session), ("tier", found.tier),
+            ),
+        ]  # fmt: skip
+    if found.segment is not None:
+        parts.append(Text(f"topic: {', '.join(found.segment.keywords[:8])}", "blue"))
+    if isinstance(item, Memory) and found.sources:
+        parts += [Text("stands on", "bold"), *[inset(line) for line in sources(found.sources)]]
+    if found.derived:
+        parts.append(Text("what was learned from it", "bold"))
+        parts += [inset(Text(f"{one.kind.value}: {one_line(one.current.text)}")) for one in found.derived]
+    if found.relations:
+        parts.append(Text("relations", "bold"))
+        parts += [inset(Text(f"{kind}: {start} → {end}", "dim")) for kind, start, end in found.relations]
+    return Group(*parts)
+
+
+def held(version: Version) -> str:
+    """Return when a version held."""
+    if version.valid_to is None:
+        return f"since {day(version.valid_from)}"
+    return span(version.valid_from, version.valid_to)
+
+
+def versions(found: Sequence[Version]) -> RenderableType:
+    """Return the versions of a memory, one a row."""
+    table = _table("#", "held", "change", "text")
+    for version in found:
+        style = "bold" if version.valid_to is None else "dim"
+        table.add_row(str(version.number), held(version), version.change.value, Text(shown(version.text), style))
+        for line in sources(version.sources[:2]):
+            table.add_row("", "", "", line)
+    return table
+
+
+def added(receipt: Added) -> RenderableType:
+    """Return what an add did, with the ids."""
+    said = f"stored {plural(receipt.stored, 'message')} in session {one_line(receipt.session, 40)}"
+    lines = [Text(said, "green" if receipt.stored else "yellow")]
+    lines += [
+        Text(f"skipped message {skip.index + 1}: {skip.reason}" + (f" ({skip.id})" if skip.id else ""), "yellow")
+        for skip in receipt.skipped
+    ]
+    lines += [Text(f"  {message_id}", "dim") for message_id in receipt.message_ids]
+    return Group(*lines)
+
+
+def forgotten(receipt: Forgotten) -> RenderableType:
+    """Return what was removed."""
+    counts = [plural(count, kind.rstrip("s") if count == 1 else kind, kind) for kind, count in receipt.removed.items()]
+    counts = [text for text, count in zip(counts, receipt.removed.values(), strict=True) if count]
+    return Text(f"removed {', '.join(counts)}", "green") if counts else Text("nothing to forget", "yellow")
+
+
+def imported(receipt: Imported) -> RenderableType:
+    """Return what an import stored."""
+    counts = ", ".join(f"{count:,} {kind}" for kind, count in receipt.stored.items() if count) or "nothing new"
+    there = f"; {receipt.skipped:,} there already" if receipt.skipped else ""
+    return Text(f"imported {counts}{there}", "green")
+
+
+def jobs(found: Sequence[Job]) -> RenderableType:
+    """Return background work, one job a row."""
+    table = _table("id", "kind", "state", "done", "tries", "made", "error")
+    for job in found:
+        error = Text(one_line(job.error or "", 60), "red")
+        table.add_row(job.id, job.kind, job.state.value, str(job.done), str(job.attempts), clock(job.created_at), error)
+    return table if found else Text("no jobs", "dim")
+
+
+def cubes(found: Sequence[Cube]) -> RenderableType:
+    """Return cubes, one a row."""
+    table = _table("id", "name", "kind", "owner", "made")
+    for cube in found:
+        table.add_row(
+            cube.id,
+            Text(one_line(cube.name, 40)),
+            cube.kind.value,
+            Text(one_line(cube.owner, 30)),
+            day(cube.created_at),
+        )
+    return table if found else Text("no cubes yet", "dim")
+
+
+def sessions(found: Sequence[Session]) -> RenderableType:
+    """Return sessions, one a row."""
+    table = _table("session", "messages", "from", "to")
+    for session in found:
+        table.add_row(
+            Text(one_line(session.name, 50)), str(session.messages), clock(session.started_at), clock(session.ended_at)
+        )
+    return table if found else Text("no sessions yet", "dim")
+
+
+def _table(*names: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, no_wrap=name in {"id", "#", "kind", "when", "held", "state", "change"})
+    return table
+
+
+def _facts(*pairs: tuple[str, str]) -> RenderableType:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for name, value in pairs:
+        if value:
+            table.add_row(Text(name, "dim"), Text(shown(value)))
+    return table

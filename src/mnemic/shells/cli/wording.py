@@ -1,0 +1,78 @@
+"""Words and figures as the terminal shows them: dates, durations, sizes, bars, and text made safe to print.
+
+What people stored may hold control characters; a terminal must not obey them.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+_CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_BLOCKS: Final = " ▏▎▍▌▋▊▉█"
+DASH: Final = "\u2013"
+"""Between the ends of a span, as typesetters write it."""
+
+_UNITS: Final = ("B", "kB", "MB", "GB", "TB")
+
+
+def shown(text: str) -> str:
+    """Return text without control characters, direction overrides and lone surrogates."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int = 0) -> str:
+    """Return text on one line, cut at a word when it is longer than `limit` (0: never)."""
+    line = " ".join(shown(text).split())
+    if not limit or len(line) <= limit:
+        return line
+    cut = line[: limit - 1]
+    at = cut.rfind(" ")
+    return (cut[:at] if at > limit * 0.6 else cut).rstrip(" ,;:.") + "…"
+
+
+def day(moment: datetime) -> str:
+    """Return a date as people write it: 7 Jun 2025."""
+    return f"{moment.day} {moment:%b %Y}"
+
+
+def span(start: datetime, end: datetime) -> str:
+    """Return two dates as a span; one date when they are the same."""
+    return day(start) if start.date() == end.date() else f"{day(start)} {DASH} {day(end)}"
+
+
+def clock(moment: datetime) -> str:
+    """Return a date with the time of day."""
+    return f"{day(moment)} {moment:%H:%M}"
+
+
+def took(seconds: float) -> str:
+    """Return a duration in the unit that fits: 3.2 ms, 1.4 s, 2 min 5 s."""
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.1f} ms" if seconds < 0.0995 else f"{seconds * 1000:.0f} ms"
+    if seconds < 99.5:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes in the unit that fits."""
+    value = float(count)
+    for unit in _UNITS[:-1]:
+        if value < 999.5:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} {_UNITS[-1]}"
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """Return a count with its noun: 1 page, 2 pages."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def bar(share: float, width: int) -> str:
+    """Return a bar of `width` cells filled to a share between 0 and 1, in eighths of a cell."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return ("█" * full + (_BLOCKS[rest] if rest else "")).ljust(width)

@@ -176,7 +176,13 @@ def test_a_refined_thing_is_still_found_by_its_old_name() -> None:
     assert isinstance(shelf.tell(said("a dog", 9, single=False)), Reinforce)
 
 
-@pytest.mark.parametrize("other", ["dog food", "cat", "dog-eared books"])
+def test_a_promotion_is_a_change_and_not_a_better_word() -> None:
+    shelf = Shelf([said("nurse", 0), said("nurse at St Mary", 3), said("senior nurse", 9)])
+    assert [type(each).__name__ for each in shelf.plans] == ["Add", "Refine", "Supersede"]
+    assert shelf.line() == [("nurse at St Mary", 0, 9), ("senior nurse", 9, None)]
+
+
+@pytest.mark.parametrize("other", ["dog food", "cat", "dog-eared books", "new dog"])
 def test_other_things_are_memories_of_their_own(other: str) -> None:
     shelf = Shelf([said("dog", 0, single=False), said(other, 5, single=False)])
     assert isinstance(shelf.plans[1], Add)

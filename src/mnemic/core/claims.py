@@ -72,6 +72,13 @@ def claims_of(versions: Sequence[Version]) -> list[Claim]:
     return claims
 
 
+def by_hand(versions: Sequence[Version]) -> list[Version]:
+    """Return the versions that an owner's correction, or undoing, has replaced: they are history and claim nothing."""
+    hands = [version.number for version in versions if version.change in (Change.EDITED, Change.RESTORED)]
+    latest = max(hands, default=0)
+    return [version for version in versions if version.number < latest and version.valid_to == version.valid_from]
+
+
 def is_resumption(version: Version) -> bool:
     """Tell whether a version stands only on what was claimed before it began: it goes on after something passed."""
     dates = [source.holds_from for source in version.sources]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.core.claims import Claim, claims_of, is_resumption, is_told
+from mnemic.core.claims import Claim, by_hand, claims_of, is_resumption, is_told
 from mnemic.core.wording import akin, same_value, says_more
 from mnemic.model.memory import Change, Source, Version
 
@@ -120,13 +120,15 @@ def timeline(
     """Return the versions of a memory with one more claim among them, ordered by `valid_from`.
 
     Ends are never before beginnings, and no two versions that last overlap. A version keeps its id, number and words;
-    when a claim falls inside it, what comes after is a version of its own. A claim told already changes nothing.
+    when a claim falls inside it, what comes after is a version of its own. A claim told already changes nothing, and
+    what an owner has replaced claims nothing any more.
     """
     if is_told(versions, claim):
         return tuple(versions)
-    line = stretches([*claims_of(versions), claim], event=event)
+    settled = by_hand(versions)
+    line = stretches([*claims_of([each for each in versions if each not in settled]), claim], event=event)
     pen = _Pen(versions, ids, recorded_at)
-    drawn: list[Version] = []
+    drawn: list[Version] = [*settled]
     standing: Stretch | None = None
     for place, stretch in enumerate(line):
         following = line[place + 1].first.at if place + 1 < len(line) else None

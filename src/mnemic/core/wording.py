@@ -20,6 +20,13 @@ _TAIL: Final = re.compile(
 _PLACE: Final = re.compile(r"[,;]|\bin\b", re.IGNORECASE)
 
 
+_OTHERS: Final = frozenset(
+    stem(word)
+    for word in "another assistant chief deputy ex former head junior lead new old retired second senior".split()
+)
+"""Words that make something else of what they stand with: a senior nurse was promoted, a new car is another one."""
+
+
 @lru_cache(maxsize=16_384)
 def value_terms(value: str) -> frozenset[str]:
     """Return the stems of a value that carry meaning; of a value without words, the value itself."""
@@ -42,7 +49,7 @@ def says_more(specific: str, general: str) -> bool:
     The general value is either what the specific one is about (its head noun), or a place that it lies in.
     """
     all_of_it = value_terms(general)
-    if not all_of_it < value_terms(specific):
+    if not all_of_it < value_terms(specific) or _OTHERS & (value_terms(specific) - all_of_it):
         return False
     head = [stem(word) for word in words(_TAIL.split(specific.strip(), maxsplit=1)[0]) if word not in STOP_WORDS]
     if head and head[-1] in all_of_it:

@@ -1,4 +1,4 @@
-"""Memory: the embedded face of Mnemic. It opens a folder, says what each call takes and gives, and does nothing itself."""
+"""Memory, the embedded face of Mnemic: it says what each call takes and gives, and does nothing itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
 from mnemic.config import Settings
@@ -18,7 +18,7 @@ from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
 from mnemic.model.message import Message, Session
 from mnemic.model.profile import Profile
-from mnemic.model.query import Context, Results
+from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -58,7 +58,9 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -75,7 +77,7 @@ class Memory:
         return self._parts.settings
 
     def close(self) -> None:
-        """Stop the background work after its current step and close the store; what is queued goes on at the next opening."""
+        """Stop the background work after its current step and close; what is queued goes on at the next opening."""
         self._parts.close()
 
     # -- writing ---------------------------------------------------------------------------------------------------
@@ -105,7 +107,7 @@ class Memory:
         return added
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
-        """Correct a memory: a new version with this text takes the place of the current one, which stays in its history."""
+        """Correct a memory: a new version takes the place of the current one, which stays in its history."""
         return self._parts.curate.update(id, text, user=user, cube=cube)
 
     def lock(self, id: str, *, user: str | int, locked: bool = True, cube: str | None = None) -> MemoryRecord:  # noqa: A002
@@ -131,9 +133,7 @@ class Memory:
         What was derived from an erased message goes with it, everywhere; a memory that other messages still support
         stays. Give exactly one of the conditions. The receipt counts what was removed.
         """
-        return self._parts.forget.forget(
-            id, user=user, session=session, about=about, everything=everything, cube=cube
-        )
+        return self._parts.forget.forget(id, user=user, session=session, about=about, everything=everything, cube=cube)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -163,11 +163,11 @@ class Memory:
             reference_time=reference_time, threshold=threshold, explain=explain,
         )  # fmt: skip
 
-    def context(self, query: str, *, user: str | int, budget: int = 2_000, **options: Any) -> Context:
+    def context(self, query: str, *, user: str | int, budget: int = 2_000, **options: Unpack[SearchOptions]) -> Context:
         """Return what a prompt needs to answer a question: hits and the turns around them, in time order, within
         `budget` tokens. `options` are those of `search`.
         """
-        return self._parts.recall.context(query, user=user, budget=budget, **options)
+        return self._parts.contexts.context(query, user=user, budget=budget, **options)
 
     def ask(
         self,
@@ -179,9 +179,7 @@ class Memory:
         reference_time: datetime | str | float | None = None,
     ) -> Answer:
         """Answer a question from memory, with citations; without a model the answer is extractive and says so."""
-        return self._parts.answer.ask(
-            question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time
-        )
+        return self._parts.answer.ask(question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time)
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,
@@ -212,7 +210,7 @@ class Memory:
         return self._parts.curate.history(id, user=user, cube=cube)
 
     def explain(self, id: str, *, user: str | int, cube: str | None = None) -> Explanation:  # noqa: A002
-        """Return why something is in memory: where it lies, what it stands on, what stands on it, what it relates to."""
+        """Return why something is in memory: its tier, its sources, what stands on it, what it relates to."""
         return self._parts.explain.explain(id, user=user, cube=cube)
 
     def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:

@@ -121,7 +121,16 @@ def _converted(name: str, value: Any, kind: type | None, origin: str) -> Any:
         known = ", ".join(field.name for field in fields(Settings))
         raise InputError(name, f"is not a setting of Mnemic ({origin}); known: {known}")
     if kind is bool and isinstance(value, str):
-        words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+        words = {
+            "1": True,
+            "true": True,
+            "yes": True,
+            "on": True,
+            "0": False,
+            "false": False,
+            "no": False,
+            "off": False,
+        }
         value = words.get(value.lower(), value)
     elif kind in (int, float) and isinstance(value, str):
         value = _number(name, value, kind, origin)

@@ -12,15 +12,13 @@ import threading
 import time
 
 _lock = threading.Lock()
-_last_tick = 0  # milliseconds << 12 | counter, of the last id that this process made
+_last = [0]  # milliseconds << 12 | counter, of the last id that this process made
 
 
 def new_id() -> str:
     """Return a new id; within a process each is greater than the one before."""
-    global _last_tick
     with _lock:
-        tick = max((time.time_ns() // 1_000_000) << 12, _last_tick + 1)
-        _last_tick = tick
+        _last[0] = tick = max((time.time_ns() // 1_000_000) << 12, _last[0] + 1)
     millis, counter = tick >> 12, tick & 0xFFF
     tail = int.from_bytes(os.urandom(8)) & ((1 << 62) - 1)
     value = (millis & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail

@@ -109,7 +109,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the (start, end) offsets of the sentences of a text, outer white space left out."""
     spans: list[tuple[int, int]] = []
     start = 0
-    cuts = [match for match in _SENTENCE_END.finditer(text) if not _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start()])]
+    cuts = [
+        match
+        for match in _SENTENCE_END.finditer(text)
+        if not _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start()])
+    ]
     for begin, end in [*((cut.start(), cut.end()) for cut in cuts), (len(text), len(text))]:
         piece = text[start:begin]
         left = len(piece) - len(piece.lstrip())
@@ -136,13 +140,20 @@ def passages(text: str, size: int = 1_200) -> list[tuple[int, int]]:
         if spans and end - spans[-1][0] <= size:
             spans[-1] = (spans[-1][0], end)
             continue
-        while end - start > size:
-            cut = text.rfind(" ", start + size // 2, start + size)
-            cut = cut if cut > 0 else start + size
-            spans.append((start, cut))
-            start = cut
-        spans.append((start, end))
+        spans.extend(_cut_long(text, start, end, size))
     return spans or [(0, len(text))]
+
+
+def _cut_long(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
+    """Cut one long sentence at spaces, or anywhere when it has none."""
+    spans: list[tuple[int, int]] = []
+    left = start
+    while end - left > size:
+        cut = text.rfind(" ", left + size // 2, left + size)
+        cut = cut if cut > 0 else left + size
+        spans.append((left, cut))
+        left = cut
+    return [*spans, (left, end)]
 
 
 def estimate_tokens(text: str) -> int:

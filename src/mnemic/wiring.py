@@ -11,12 +11,14 @@ from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
+from mnemic.core.heat import HeatWeights
 from mnemic.errors import EmbedderError, InputError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
-from mnemic.core.heat import HeatWeights
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
+from mnemic.services.answer import AnswerService
+from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
@@ -60,6 +62,8 @@ class Parts:
     scoping: Scoping
     remember: Remember
     recall: Recall
+    contexts: Contexts
+    answer: AnswerService
     curate: Curate
     explain: Explain
     cubes: CubeDesk
@@ -75,7 +79,6 @@ class Parts:
         self.organize.settle()
         self.store.close()
         self.close_embedder()
-
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, then the embedder."""
@@ -109,7 +112,8 @@ def build_embedder(settings: Settings) -> Embedder:
         if folder.is_dir():
             return open_folder(folder, threads=settings.embed_threads)
     raise InputError(
-        "embedder", f"{settings.embedder!r} is not known; use bundled, openai, a model's folder or a pulled model's name"
+        "embedder",
+        f"{settings.embedder!r} is not known; use bundled, openai, a model's folder or a pulled model's name",
     )
 
 
@@ -146,6 +150,8 @@ def build(
             store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
         ),
         recall=recall,
+        contexts=Contexts(store, recall, scoping),
+        answer=AnswerService(recall, clock, zone=settings.zone, threshold=settings.answer_threshold),
         curate=Curate(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
@@ -161,7 +167,9 @@ def _nothing() -> None:
     """Close what needs no closing: a given embedder is its owner's to close."""
 
 
-def _organize(settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights) -> Organize:
+def _organize(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights
+) -> Organize:
     return Organize(
         Learning(store, embedder, clock),
         Tiering(store, capacity=settings.stm_pages, quiet=settings.stm_quiet, threshold=settings.segment_threshold),

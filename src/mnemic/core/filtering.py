@@ -1,15 +1,15 @@
 """The grammar of `where`: from the mappings that callers write to a typed filter, every fault named.
 
-    {"speaker": "Ann"}                                   equal
-    {"said_at": {"gte": "2025-01-01", "lt": "2025-02"}}  operators: eq ne in nin gt gte lt lte contains exists
-    {"metadata.topic": {"in": ["work", "home"]}}         a key of the caller's own metadata
-    {"and": [...]}, {"or": [...]}, {"not": {...}}        several keys in one mapping mean "and"
+{"speaker": "Ann"}                                   equal
+{"said_at": {"gte": "2025-01-01", "lt": "2025-02"}}  operators: eq ne in nin gt gte lt lte contains exists
+{"metadata.topic": {"in": ["work", "home"]}}         a key of the caller's own metadata
+{"and": [...]}, {"or": [...]}, {"not": {...}}        several keys in one mapping mean "and"
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, get_args
 
 from mnemic.core.intake import read_time
@@ -23,6 +23,7 @@ FIELDS: Final = (
 )  # fmt: skip
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
 _DEPTH = 20
+_NEVER = datetime.min.replace(tzinfo=UTC)  # a time is always given here
 
 
 def parse_filter(given: object, zone: tzinfo, *, field: str = "where", depth: int = 0) -> Filter | None:
@@ -44,9 +45,7 @@ def _clause(name: str, value: object, zone: tzinfo, field: str, depth: int) -> F
     if name in ("and", "or"):
         if not isinstance(value, Sequence) or isinstance(value, str) or not value:
             raise InputError(place, "needs a list of filters with at least one in it")
-        inner = tuple(
-            _inner(item, zone, f"{place}[{number}]", depth) for number, item in enumerate(value)
-        )
+        inner = tuple(_inner(item, zone, f"{place}[{number}]", depth) for number, item in enumerate(value))
         return AllOf(inner) if name == "and" else AnyOf(inner)
     if name == "not":
         return Not(_inner(value, zone, place, depth))
@@ -103,7 +102,7 @@ def _value(name: str, key: str | None, value: object, zone: tzinfo, place: str) 
     if name in TIMES:
         if value is None:
             raise InputError(place, "needs a time")
-        return to_micros(read_time(_whole_date(value), place, now=datetime.min, zone=zone)[0])
+        return to_micros(read_time(_whole_date(value), place, now=_NEVER, zone=zone)[0])
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
         raise InputError(place, f"needs a string, got {type(value).__name__}")
     return None if value is None else str(value)

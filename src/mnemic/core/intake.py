@@ -68,9 +68,7 @@ def check_id(value: object, field: str) -> str:
     return text
 
 
-def read_messages(
-    given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo
-) -> list[Incoming]:
+def read_messages(given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> list[Incoming]:
     """Return the messages of a call, checked; one fault is raised as it is, several as `InputFaults`."""
     found: list[Incoming] = []
     faults: list[InputError] = []
@@ -97,7 +95,8 @@ def _items(given: object) -> Iterable[object]:
 
 def _read(item: object, field: str, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> Incoming:
     message = _as_message(item, field)
-    role = ROLES.get(message.role) if isinstance(message.role, str) else None
+    given: object = message.role  # callers without a type checker give anything
+    role = ROLES.get(given) if isinstance(given, str) else None
     if role is None:
         raise InputError(f"{field}.role", f"{message.role!r} is not known; known roles: {', '.join(ROLES)}")
     content = _content(message, field)
@@ -215,4 +214,3 @@ def _in_range(moment: datetime, field: str) -> datetime:
 
 def _milliseconds_hint(moment: datetime) -> str:
     return "; Unix times are given in seconds" if moment.year > 3000 else ""
-

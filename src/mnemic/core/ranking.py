@@ -80,9 +80,7 @@ def term_weight(documents: int, holding: int) -> float:
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
-def bm25(
-    view: CubeView, postings: Sequence[Sequence[tuple[int, int]]], *, pairs: bool = False
-) -> Scores:
+def bm25(view: CubeView, postings: Sequence[Sequence[tuple[int, int]]], *, pairs: bool = False) -> Scores:
     """Return BM25 of each entry as a share of the most that these terms can give.
 
     `postings` holds for each term of the question the entries with it: (entry key, count). With `pairs`, each passage
@@ -105,7 +103,7 @@ def bm25(
         if pairs:
             frequency = frequency + np.append(frequency, np.float32(0))[view.previous]
         scores += weight * frequency * (K1 + 1) / (frequency + norms)
-    return scores / np.float32(best) if best else scores
+    return np.asarray(scores / np.float32(best), dtype=np.float32) if best else scores
 
 
 def _frequencies(view: CubeView, posting: Sequence[tuple[int, int]]) -> Scores:
@@ -122,13 +120,13 @@ def cosine(view: CubeView, vector: Vector | None) -> Scores:
     """Return the cosine of each entry and the question, negative ones as 0."""
     if vector is None or not len(view):
         return np.zeros(len(view), dtype=np.float32)
-    return np.maximum(view.vectors @ vector, 0).astype(np.float32)
+    return np.asarray(np.maximum(view.vectors @ vector, 0), dtype=np.float32)
 
 
 def pair_cosine(view: CubeView, plain: Scores) -> Scores:
     """Return the cosine of the question and the sum of each passage's vector and the one before it."""
     before = np.append(plain, np.float32(0))[view.previous]
-    return np.minimum((plain + before) / view.pair_norms, 1).astype(np.float32)
+    return np.asarray(np.minimum((plain + before) / view.pair_norms, 1), dtype=np.float32)
 
 
 def rank(

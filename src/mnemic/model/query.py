@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, overload
 
 from mnemic.model.memory import Source
 
@@ -44,6 +44,19 @@ class Not:
 
 
 Filter = Compare | AllOf | AnyOf | Not
+
+
+class SearchOptions(TypedDict, total=False):
+    """What a search may be given besides the question; see `Memory.search`."""
+
+    cubes: Sequence[str] | str | None
+    limit: int
+    kinds: Sequence[str] | str | None
+    where: Mapping[str, Any] | None
+    as_of: datetime | str | float | None
+    reference_time: datetime | str | float | None
+    threshold: float | None
+    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,4 +126,3 @@ class Context:
 
     def __str__(self) -> str:
         return self.text
-

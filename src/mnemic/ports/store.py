@@ -83,9 +83,7 @@ class Messages(Protocol):
         """As `known`, by the session's name."""
         ...
 
-    def append(
-        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session
-    ) -> None:
+    def append(self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session) -> None:
         """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
         ...
 

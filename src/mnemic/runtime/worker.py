@@ -164,7 +164,7 @@ class Worker:
             self._handlers[job.kind](job.cube_key, tick)
         except Stopping:
             return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=done)  # up for takeover
-        except Exception as error:  # boundary: worker loop
+        except Exception as error:  # noqa: BLE001 - boundary: worker loop
             _log.exception("job_failed", extra={"job": job.id, "kind": job.kind, "attempt": job.attempts})
             return self._failed(job, error, done)
         return replace(job, state=JobState.DONE, lease_until=None, finished_at=self._clock.now(), done=done, error=None)

@@ -39,8 +39,8 @@ class AnswerService:
         *,
         user: object,
         cubes: Sequence[str] | str | None = None,
-        as_of: object = None,
-        reference_time: object = None,
+        as_of: datetime | str | float | None = None,
+        reference_time: datetime | str | float | None = None,
     ) -> Answer:
         """Return the answer that memory holds, or one that says it holds none; see `Memory.ask`."""
         if not isinstance(question, str):
@@ -55,7 +55,12 @@ class AnswerService:
         return _joined(drafts)
 
     def _draft(
-        self, question: str, user: object, cubes: Sequence[str] | str | None, as_of: object, reference: datetime
+        self,
+        question: str,
+        user: object,
+        cubes: Sequence[str] | str | None,
+        as_of: datetime | str | float | None,
+        reference: datetime,
     ) -> Draft:
         results = self._recall.search(
             question, user=user, cubes=cubes, limit=LIMIT, as_of=as_of, reference_time=reference

@@ -23,7 +23,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.indexing import put_memory
+from mnemic.services.indexing import embed_texts, indexed_text, put_memory
 from mnemic.services.remember import EMBED
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
@@ -125,7 +125,9 @@ class Curate:
         version_id = new_id()
         with self._store.read() as tx:
             planned = correction(_memory(tx, writable(self._scoping, tx, user, cube), name), version_id)
-        vectors = self._embed([version for version in planned.versions if version.id == version_id])
+        vectors = self._embed(
+            [indexed_text(planned.attribute, each.text) for each in planned.versions if each.id == version_id]
+        )
         with self._store.write() as tx:
             target = writable(self._scoping, tx, user, cube)
             memory = _memory(tx, target, name)
@@ -133,17 +135,17 @@ class Curate:
             if target is None or changed == memory:
                 return memory
             fresh = next(version for version in changed.versions if version.id == version_id)
-            known = {version_id: vectors[fresh.text]} if fresh.text in vectors else {}
+            text = indexed_text(changed.attribute, fresh.text)
+            known = {version_id: vectors[text]} if text in vectors else {}
             put_memory(tx, tx.cubes.touch(target.key), changed, known)
             if not known:
                 tx.jobs.put(self._embed_job(target))
         return changed
 
-    def _embed(self, versions: Sequence[Version]) -> dict[str, Vector]:
+    def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Return vectors by text; none when the embedder fails: a job embeds it later, words find it until then."""
-        texts = [version.text for version in versions]
         try:
-            return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
+            return embed_texts(self._embedder, texts)
         except EmbedderError:
             return {}
 

@@ -1,4 +1,4 @@
-"""Giving vectors to entries that have none of this store's model: after an outage of the embedder, or a change of it."""
+"""Vectors for entries that have none of this store's model: after an outage of the embedder, or a change of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from mnemic.model.index import Entry
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.indexing import indexed_text
 
 BATCH: Final = 64
 """Entries in one transaction."""
@@ -21,7 +22,7 @@ class Embedding:
         self._embedder = embedder
 
     def step(self, cube_key: int) -> int:
-        """Embed one batch; return how many entries it had, 0 when every entry has its vector. Raises `EmbedderError`."""
+        """Embed one batch; return how many entries it had, 0 when none is left. Raises `EmbedderError`."""
         with self._store.read() as tx:
             waiting = tx.index.without_vector(cube_key, BATCH)
             texts = _texts(tx, cube_key, [entry for _, entry in waiting])
@@ -39,9 +40,7 @@ def _identity(entry: Entry) -> tuple[str, str | None, int]:
     return (entry.owner, entry.version_id, entry.start)
 
 
-def _texts(
-    tx: Transaction, cube_key: int, entries: Sequence[Entry]
-) -> Mapping[tuple[str, str | None, int], str]:
+def _texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[tuple[str, str | None, int], str]:
     """Return the texts of entries, read from what they stand for."""
     owners = list(dict.fromkeys(entry.owner for entry in entries))
     messages = tx.messages.get(cube_key, owners)
@@ -53,7 +52,8 @@ def _texts(
             text = messages[entry.owner].text
             found[_identity(entry)] = text[entry.start : entry.end] if entry.end else text
         elif entry.owner in memories:
-            versions = {version.id: version.text for version in memories[entry.owner].versions}
+            memory = memories[entry.owner]
+            versions = {version.id: indexed_text(memory.attribute, version.text) for version in memory.versions}
             found[_identity(entry)] = versions.get(entry.version_id or "", "")
         elif entry.owner in segments:
             found[_identity(entry)] = segments[entry.owner].summary

@@ -18,7 +18,7 @@ from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.curate import find_item
-from mnemic.services.recall import source_of
+from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 

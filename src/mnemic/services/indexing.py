@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
+from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.index import Entry, Vector
-from mnemic.model.memory import Memory, Segment, Version
+from mnemic.model.memory import Memory, Segment
 from mnemic.model.moment import to_micros
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
+
+
+def indexed_text(attribute: str, text: str) -> str:
+    """Return what search reads of a statement: its attribute's label goes in front, so that "pets" finds a cat."""
+    try:
+        return f"{attribute_of(attribute).label}: {text}"
+    except KeyError:  # an attribute outside the tree, such as one that a newer version wrote
+        return text
 
 
 def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]:
@@ -18,12 +27,11 @@ def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]
         Entry(
             kind=memory.kind.value,
             owner=memory.id,
-            text=version.text,
+            text=indexed_text(memory.attribute, version.text),
             speaker=memory.subject,
             said_at=to_micros(version.valid_from),
             vector=vectors.get(version.id),
             version_id=version.id,
-            end=len(version.text),
             valid_to=None if version.valid_to is None else to_micros(version.valid_to),
             live=version.id == current,
         )
@@ -45,17 +53,20 @@ def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> E
     )
 
 
-def unindexed(memories: Sequence[Memory], known: set[str]) -> list[Version]:
-    """Return the versions that are not indexed yet."""
-    return [version for memory in memories for version in memory.versions if version.id not in known]
+def unindexed(memories: Iterable[Memory], known: set[str]) -> dict[str, str]:
+    """Return what search will read of the versions that are not indexed yet, by their ids."""
+    return {
+        version.id: indexed_text(memory.attribute, version.text)
+        for memory in memories
+        for version in memory.versions
+        if version.id not in known
+    }
 
 
-def embed_versions(embedder: Embedder, versions: Sequence[Version]) -> dict[str, Vector]:
-    """Return the vectors of versions by their ids. Raises `EmbedderError`."""
-    if not versions:
-        return {}
-    vectors = embedder.embed([version.text for version in versions])
-    return {version.id: vector for version, vector in zip(versions, vectors, strict=True)}
+def embed_texts(embedder: Embedder, texts: Iterable[str]) -> dict[str, Vector]:
+    """Return the vectors of texts by the texts themselves, each embedded once. Raises `EmbedderError`."""
+    distinct = list(dict.fromkeys(texts))
+    return dict(zip(distinct, embedder.embed(distinct), strict=True)) if distinct else {}
 
 
 def put_memory(tx: Transaction, revision: int, memory: Memory, vectors: Mapping[str, Vector]) -> None:

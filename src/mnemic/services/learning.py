@@ -6,18 +6,17 @@ and never half of it. What extraction does not understand stays a message, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from mnemic.core import reconcile
 from mnemic.core.extraction import extract
 from mnemic.ids import new_id
-from mnemic.model.index import Vector
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.indexing import embed_versions, put_memory, unindexed
+from mnemic.services.indexing import embed_texts, indexed_text, put_memory, unindexed
 from mnemic.text import fold
 
 BATCH = 64
@@ -42,7 +41,7 @@ class Learning:
             if not messages:
                 return 0
             found = [(message, candidate) for message in messages for candidate in _candidates(tx, message)]
-        vectors = self._embed([candidate for _, candidate in found])
+        vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
             unread = {message.id for message in tx.messages.to_extract(cube_key, BATCH)}
@@ -50,26 +49,15 @@ class Learning:
             for message, candidate in found:
                 if message.id in unread:
                     self._learn(tx, message, candidate, changed)
-            known = tx.index.versions(cube_key, list(changed))
-            fresh = {
-                version.id: vectors[version.text]
-                for version in unindexed(list(changed.values()), known)
-                if version.text in vectors
-            }
-            missing = [v for v in unindexed(list(changed.values()), known) if v.id not in fresh]
-            fresh.update(embed_versions(self._embedder, missing))
+            texts = unindexed(changed.values(), tx.index.versions(cube_key, list(changed)))
+            vectors |= embed_texts(self._embedder, (text for text in texts.values() if text not in vectors))
+            fresh = {version_id: vectors[text] for version_id, text in texts.items()}
             for memory in changed.values():
                 put_memory(tx, revision, memory, fresh)
             tx.messages.set_extracted(cube_key, [message.id for message in messages])
         return len(messages)
 
-    def _embed(self, candidates: Sequence[Candidate]) -> dict[str, Vector]:
-        texts = list(dict.fromkeys(candidate.text for candidate in candidates))
-        return dict(zip(texts, self._embedder.embed(texts), strict=True)) if texts else {}
-
-    def _learn(
-        self, tx: Transaction, message: StoredMessage, candidate: Candidate, changed: dict[str, Memory]
-    ) -> None:
+    def _learn(self, tx: Transaction, message: StoredMessage, candidate: Candidate, changed: dict[str, Memory]) -> None:
         now = self._clock.now()
         known = self._known(tx, message.cube_key, candidate, changed)
         plan = reconcile.plan(candidate, known)
@@ -79,9 +67,7 @@ class Learning:
         source = Source(
             message.id, candidate.quote, message.said_at, message.speaker, message.session, message.external_id
         )
-        memory = reconcile.apply(
-            target, plan, source=source, ids=_ids(), recorded_at=now, cube_key=message.cube_key
-        )
+        memory = reconcile.apply(target, plan, source=source, ids=_ids(), recorded_at=now, cube_key=message.cube_key)
         if memory is target:
             return
         changed[memory.id] = memory
@@ -91,7 +77,7 @@ class Learning:
 
     @staticmethod
     def _known(tx: Transaction, cube_key: int, candidate: Candidate, changed: dict[str, Memory]) -> list[Memory]:
-        """Return the memories about the same attribute of the same subject, those changed in this batch as they are now."""
+        """Return the memories about this attribute of this subject, as this batch has left them so far."""
         subject = fold(candidate.subject)
         stored = tx.memories.find(cube_key, subject, candidate.attribute)
         fresh = [
@@ -104,7 +90,7 @@ class Learning:
 
 
 def _candidates(tx: Transaction, message: StoredMessage) -> list[Candidate]:
-    """Return what a message states; only what people say themselves is learned, not what an assistant or a tool says."""
+    """Return what a message states; only people are learned from, not what an assistant or a tool says."""
     if message.role is not MessageRole.USER or len(message.text) > _LONGEST:
         return []
     before = tx.messages.around(message.cube_key, message.session_id, [message.position - 1])
@@ -122,4 +108,3 @@ def _candidates(tx: Transaction, message: StoredMessage) -> list[Candidate]:
 def _ids() -> Iterator[str]:
     while True:
         yield new_id()
-

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
@@ -53,5 +52,3 @@ class Organize:
         """Give a vector to every entry that has none of this store's model."""
         while done := self._embedding.step(cube_key):
             tick(done)
-
-

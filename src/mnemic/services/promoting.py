@@ -18,7 +18,7 @@ from mnemic.model.message import StoredMessage
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.indexing import embed_versions, put_memory, segment_entry
+from mnemic.services.indexing import indexed_text, put_memory, segment_entry
 from mnemic.text import shorten
 
 DERIVED: Final = "derived-from"
@@ -50,7 +50,8 @@ class Promoting:
                 return 0
             segment, pages = due
             memory, version = _renewed(tx, segment, now)
-        vectors = embed_versions(self._embedder, [version] if version else [])
+        text = indexed_text(ATTRIBUTE, version.text) if version else ""
+        vectors = {version.id: self._embedder.embed([text])[0]} if version else {}
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
             if memory is not None and version is not None:

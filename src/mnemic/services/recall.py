@@ -7,13 +7,12 @@ and written by the next piece of background work, so that a search never waits f
 from __future__ import annotations
 
 import logging
-import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Any, Final
+from typing import Final, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,25 +20,22 @@ from numpy.typing import NDArray
 from mnemic.core.filtering import parse_filter
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import read_time
-from mnemic.core.packing import Line, pack
-from mnemic.core.ranking import Question, Ranked, Weights, rank, warmed
+from mnemic.core.ranking import Question, Weights, rank, warmed
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
 from mnemic.model.index import CubeView, Vector
-from mnemic.model.memory import Memory, MemoryKind, Source, Version
-from mnemic.model.message import StoredMessage
-from mnemic.model.moment import from_micros, to_micros
-from mnemic.model.query import Context, Filter, Hit, Results, Why
+from mnemic.model.moment import to_micros
+from mnemic.model.query import Filter, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.hits import MEMORY_KINDS, hits_of, without_repeats
 from mnemic.services.scoping import Scoping
-from mnemic.text import content_terms, fold, shorten, words
+from mnemic.text import content_terms, words
 
 _log = logging.getLogger(__name__)
 
-MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 KINDS: Final = ("message", "segment", *MEMORY_KINDS)
 DEFAULT_KINDS: Final = ("message", *MEMORY_KINDS)
 LIMIT: Final = 1_000
@@ -64,7 +60,7 @@ class Request:
 
 
 class Recall:
-    """The use cases of `search` and `context`."""
+    """The use case of `search`."""
 
     def __init__(
         self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, zone: tzinfo, warmth: HeatWeights
@@ -80,25 +76,12 @@ class Recall:
         self._visits: dict[int, list[str]] = {}
         self._lock = threading.Lock()
 
-    def search(
-        self,
-        query: object,
-        *,
-        user: object,
-        cubes: Sequence[str] | str | None = None,
-        limit: object = 10,
-        kinds: Sequence[str] | str | None = None,
-        where: object = None,
-        as_of: object = None,
-        reference_time: object = None,
-        threshold: object = None,
-        explain: bool = False,
-    ) -> Results:
+    def search(self, query: object, *, user: object, **options: Unpack[SearchOptions]) -> Results:
         """Return the best hits; see `Memory.search`."""
-        request = self._request(query, limit, kinds, where, as_of, reference_time, threshold, explain=explain)
+        request = self._request(query, options)
         vector, notes = self._embed(request.query)
         with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, cubes)
+            scope = self._scoping.for_read(tx, user, options.get("cubes"))
             found: list[Hit] = []
             for cube in scope.cubes:
                 found.extend(self._search_cube(tx, cube, request, vector))
@@ -106,44 +89,28 @@ class Recall:
         kept = [hit for hit in found if request.threshold is None or hit.score >= request.threshold]
         return Results(tuple(kept[: request.limit]), len(found) - len(kept), tuple(notes))
 
-    def context(self, query: object, *, budget: object = 2_000, user: object, **options: Any) -> Context:
-        """Return hits and the turns around them, packed into a budget; see `Memory.context`."""
-        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-            raise InputError("budget", f"needs a whole number of tokens above 0, got {budget!r}")
-        results = self.search(query, user=user, limit=options.pop("limit", min(100, 10 + budget // 25)), **options)
-        lines = [Line(hit, hit.score, _time_order(hit)) for hit in results]
-        return pack(lines, budget)
-
     def take_visits(self) -> Mapping[int, Sequence[str]]:
         """Return the messages that searches have found since the last call, by cube key, and count anew."""
         with self._lock:
             visits, self._visits = self._visits, {}
         return visits
 
-    def _request(
-        self, query: object, limit: object, kinds: Sequence[str] | str | None, where: object, as_of: object,
-        reference_time: object, threshold: object, *, explain: bool,
-    ) -> Request:  # fmt: skip
+    def _request(self, query: object, options: SearchOptions) -> Request:
         if not isinstance(query, str):
             raise InputError("query", f"needs a string, got {type(query).__name__}")
         if not query.strip():
             raise InputError("query", "is empty; say what to look for, or use `list` to see everything")
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
-            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
-        if threshold is not None and (
-            isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1
-        ):
-            raise InputError("threshold", f"needs a number from 0 to 1, got {threshold!r}")
         now = self._clock.now()
+        as_of = options.get("as_of")
         return Request(
             query=query,
-            limit=limit,
-            kinds=_kinds(kinds),
-            where=parse_filter(where, self._zone),
+            limit=_limit(options.get("limit", 10)),
+            kinds=_kinds(options.get("kinds")),
+            where=parse_filter(options.get("where"), self._zone),
             as_of=None if as_of is None else read_time(as_of, "as_of", now=now, zone=self._zone)[0],
-            reference=read_time(reference_time, "reference_time", now=now, zone=self._zone)[0],
-            threshold=None if threshold is None else float(threshold),
-            explain=explain,
+            reference=read_time(options.get("reference_time"), "reference_time", now=now, zone=self._zone)[0],
+            threshold=_threshold(options.get("threshold")),
+            explain=bool(options.get("explain", False)),
         )
 
     def _embed(self, query: str) -> tuple[Vector | None, list[str]]:
@@ -176,8 +143,8 @@ class Recall:
             limit=request.limit + _SPARE,
         )
         ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
-        hits = _hydrate(tx, cube, view, ranked, explain=request.explain)
-        hits = _without_repeats(hits)[: request.limit]
+        hits = hits_of(tx, cube, view, ranked, explain=request.explain)
+        hits = without_repeats(hits)[: request.limit]
         with self._lock:
             self._visits.setdefault(cube.key, []).extend(
                 source.message_id for hit in hits[:5] for source in hit.sources[:1]
@@ -221,6 +188,20 @@ def question_stems(query: str, speakers: frozenset[str]) -> list[str]:
     return [stem for stem in stems if stem not in names] or stems
 
 
+def _limit(given: object) -> int:
+    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LIMIT:
+        raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {given!r}")
+    return given
+
+
+def _threshold(given: object) -> float | None:
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= 1:
+        raise InputError("threshold", f"needs a number from 0 to 1, got {given!r}")
+    return float(given)
+
+
 def _kinds(given: Sequence[str] | str | None) -> tuple[str, ...]:
     if given is None:
         return DEFAULT_KINDS
@@ -245,117 +226,3 @@ def _eligible(tx: Transaction, cube: Cube, view: CubeView, request: Request) -> 
         allowed = tx.messages.find_matching(cube.key, request.where)
         eligible = eligible & np.fromiter((owner in allowed for owner in view.owners), dtype=np.bool_, count=len(view))
     return np.asarray(eligible, dtype=np.bool_)
-
-
-def _hydrate(
-    tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], *, explain: bool
-) -> list[Hit]:
-    kinds = [view.kind_names[view.kinds[item.place]] for item in ranked]
-    owners = [view.owners[item.place] for item in ranked]
-    messages = tx.messages.get(cube.key, [owner for owner, kind in zip(owners, kinds, strict=True) if kind == "message"])
-    memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
-    segments = {segment.id: segment for segment, _ in tx.segments.list(cube.key)} if "segment" in kinds else {}
-    hits: list[Hit] = []
-    for item, kind, owner in zip(ranked, kinds, owners, strict=True):
-        why = _why(item, ranked) if explain else None
-        if kind == "message" and owner in messages:
-            hits.append(_message_hit(messages[owner], cube, view, item, why))
-        elif kind in MEMORY_KINDS and owner in memories:
-            hits.append(_memory_hit(memories[owner], cube, view, item, why))
-        elif kind == "segment" and owner in segments:
-            segment = segments[owner]
-            hits.append(
-                Hit(owner, kind, segment.summary, item.score, segment.started_at, "", "", cube.id,
-                    _segment_sources(tx, cube, owner), why=why)
-            )  # fmt: skip
-    return hits
-
-
-def _segment_sources(tx: Transaction, cube: Cube, segment_id: str) -> tuple[Source, ...]:
-    pages = [page.id for page in tx.pages.of_segment(cube.key, segment_id)]
-    return tuple(
-        source_of(message) for messages in tx.pages.messages(cube.key, pages).values() for message in messages
-    )
-
-
-def source_of(message: StoredMessage, quote: str | None = None) -> Source:
-    """Return a message as the source of something."""
-    words_ = shorten(message.text, 160) if quote is None else quote
-    return Source(message.id, words_, message.said_at, message.speaker, message.session, message.external_id)
-
-
-def _message_hit(message: StoredMessage, cube: Cube, view: CubeView, item: Ranked, why: Why | None) -> Hit:
-    start, end = int(view.starts[item.place]), int(view.ends[item.place])
-    whole = (start, end) == (0, len(message.text)) or end == 0
-    text = message.text if whole else message.text[start:end]
-    return Hit(
-        id=message.id,
-        kind="message",
-        text=text,
-        score=item.score,
-        said_at=message.said_at,
-        speaker=message.speaker,
-        session=message.session,
-        cube=cube.id,
-        sources=(source_of(message),),
-        external_id=message.external_id,
-        metadata=message.metadata,
-        why=why,
-    )
-
-
-def _memory_hit(memory: Memory, cube: Cube, view: CubeView, item: Ranked, why: Why | None) -> Hit:
-    version = _version(memory, view.versions[item.place])
-    first = version.sources[0] if version.sources else None
-    return Hit(
-        id=memory.id,
-        kind=memory.kind.value,
-        text=version.text,
-        score=item.score,
-        said_at=first.said_at if first else from_micros(int(view.said_at[item.place])),
-        speaker=first.speaker if first else memory.subject,
-        session=first.session if first else "",
-        cube=cube.id,
-        sources=version.sources,
-        external_id=first.external_id if first else None,
-        metadata={"subject": memory.subject, "attribute": memory.attribute, "value": version.value},
-        valid_to=version.valid_to,
-        why=why,
-    )
-
-
-def _version(memory: Memory, version_id: str | None) -> Version:
-    return next((version for version in memory.versions if version.id == version_id), memory.current)
-
-
-def _why(item: Ranked, ranked: Sequence[Ranked]) -> Why:
-    channels = {}
-    for name, value in item.channels.items():
-        better = sum(1 for other in ranked if other.channels[name] > value)
-        channels[name] = (better + 1, round(value, 4))
-    return Why(channels, {name: round(value, 4) for name, value in item.boosts.items()})
-
-
-def _without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out a memory whose only source is a message that stands above it, and memories with the same words."""
-    seen_messages: set[str] = set()
-    seen_words: set[str] = set()
-    kept: list[Hit] = []
-    for hit in hits:
-        stands_on = {source.message_id for source in hit.sources}
-        if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages:
-            continue
-        if hit.kind == "message":
-            seen_messages.add(hit.id)
-        else:
-            said = fold(re.sub(r"\W+", " ", hit.text))
-            if said in seen_words:
-                continue
-            seen_words.add(said)
-        kept.append(hit)
-    return kept
-
-
-def _time_order(hit: Hit) -> tuple[object, ...]:
-    return (hit.said_at, hit.kind != "message", hit.id)
-

@@ -102,7 +102,9 @@ class Remember:
 
     def _embed(self, filled: Sequence[tuple[int, Incoming]]) -> tuple[dict[int, _Piece], list[str]]:
         spans = [passages(message.text) for _, message in filled]
-        texts = [message.text[start:end] for (_, message), cuts in zip(filled, spans, strict=True) for start, end in cuts]
+        texts = [
+            message.text[start:end] for (_, message), cuts in zip(filled, spans, strict=True) for start, end in cuts
+        ]
         notes: list[str] = []
         vectors: list[Vector | None]
         try:

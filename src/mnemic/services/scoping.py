@@ -52,7 +52,7 @@ class Scoping:
         return found or tx.cubes.create(new_id(), PERSONAL, CubeKind.PERSONAL, user, self._clock.now())
 
     def for_read(self, tx: Transaction, user: object, cubes: Sequence[str] | str | None = None) -> Scope:
-        """Return the scope of a read: the named cubes, or the user's personal one. It may be empty: nothing stored yet."""
+        """Return the scope of a read: the named cubes, or the user's personal one; empty when nothing is stored yet."""
         principal = check_id(user, "user")
         if cubes is None:
             found = self.known(principal) or tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)
@@ -64,7 +64,9 @@ class Scoping:
     def _granted(self, tx: Transaction, user: str, cube: str, needed: Role) -> tuple[Cube, Role]:
         found = tx.cubes.get(user, cube)
         if found is None:
-            raise NotFoundError(f"no cube {cube!r} is visible to {user!r}; `cubes.list` shows those that are", cube=cube)
+            raise NotFoundError(
+                f"no cube {cube!r} is visible to {user!r}; `cubes.list` shows those that are", cube=cube
+            )
         if not found[1].covers(needed):
             raise AccessError(
                 f"{user!r} is {found[1]} of cube {found[0].name!r}; this call needs {needed}", cube=cube, needed=needed

@@ -118,9 +118,7 @@ class Tiering:
         return Draft(segment, centroid, said, {})
 
 
-def grow(
-    draft: Draft, page: Page, vector: Vector, messages: Sequence[StoredMessage], vocabulary: Vocabulary
-) -> None:
+def grow(draft: Draft, page: Page, vector: Vector, messages: Sequence[StoredMessage], vocabulary: Vocabulary) -> None:
     """Let a page join a segment: its centroid, keywords, span and count follow."""
     segment = draft.segment
     draft.centroid = segmenting.merge_centroid(draft.centroid, segment.pages, vector)

@@ -38,7 +38,7 @@ _MEMORY: Final[Columns] = {
 
 
 def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
-    """Return the queries for the ids of the messages, and of the memories, that pass; a memory by any of its sources."""
+    """Return the queries for the ids of messages, and of memories (by any of their sources), that pass."""
     messages = select(s.message.c.id).join(s.session).where(s.message.c.cube_key == cube_key)
     memories = (
         select(s.memory.c.id)

@@ -16,7 +16,7 @@ _CHANGING: Final = "reindexing"
 
 
 def known_width(connection: Connection, model: str) -> int | None:
-    """Return the width of the vectors of `model` when the store holds just these; None when `check_model` must decide."""
+    """Return the width of `model` when the store holds just its vectors; None when `check_model` must decide."""
     found = {row.name: row.value for row in connection.execute(select(s.store_info))}
     settled = found.get(_MODEL) == model and _CHANGING not in found
     return int(found[_WIDTH]) if settled else None

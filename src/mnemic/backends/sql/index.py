@@ -112,7 +112,7 @@ class SqlIndex:
         mine = select(s.entry.c.version_id, s.entry.c.key).where(
             s.entry.c.cube_key == cube_key, s.entry.c.owner == owner
         )
-        known = {version_id: key for version_id, key in self._connection.execute(mine)}
+        known: dict[str | None, int] = {row.version_id: row.key for row in self._connection.execute(mine)}
         wanted = {entry.version_id for entry in entries}
         self._remove_keys(cube_key, [key for version_id, key in known.items() if version_id not in wanted])
         for entry in entries:
@@ -278,9 +278,7 @@ def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: s
     names: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
     kinds = [names[0].setdefault(row.kind, len(names[0])) for row in found]
     speakers = [names[1].setdefault(row.speaker, len(names[1])) for row in found]
-    sessions = [
-        -1 if row.session_id is None else names[2].setdefault(row.session_id, len(names[2])) for row in found
-    ]
+    sessions = [-1 if row.session_id is None else names[2].setdefault(row.session_id, len(names[2])) for row in found]
     return CubeView(
         cube_key=cube_key,
         revision=revision,
@@ -392,8 +390,20 @@ def _renumber(
 def _reorder(view: CubeView, order: NDArray[np.int64]) -> CubeView:
     moved = {
         name: getattr(view, name)[order]
-        for name in ("keys", "kinds", "sessions", "positions", "speakers", "said_at", "valid_to", "lengths", "starts",
-                     "ends", "live", "vectors")
+        for name in (
+            "keys",
+            "kinds",
+            "sessions",
+            "positions",
+            "speakers",
+            "said_at",
+            "valid_to",
+            "lengths",
+            "starts",
+            "ends",
+            "live",
+            "vectors",
+        )
     }
     return replace(
         view,

@@ -83,7 +83,9 @@ class SqlJobs:
         """Return a cube's jobs, newest first."""
         query = select(s.job).where(s.job.c.cube_key == cube_key).order_by(s.job.c.id.desc()).limit(limit)
         if open_only:
-            query = query.where(s.job.c.state.in_([JobState.QUEUED.value, JobState.RUNNING.value, JobState.FAILED.value]))
+            query = query.where(
+                s.job.c.state.in_([JobState.QUEUED.value, JobState.RUNNING.value, JobState.FAILED.value])
+            )
         return [rows.job(row) for row in self._connection.execute(query)]
 
 

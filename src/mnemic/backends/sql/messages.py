@@ -72,8 +72,8 @@ class SqlMessages:
         found: dict[str, str] = {}
         for start in range(0, len(dedupe), _CHUNK):
             keys = list(dedupe[start : start + _CHUNK])
-            for key, message_id in self._connection.execute(_KNOWN, {"session_id": session_id, "keys": keys}):
-                found[key] = message_id
+            held = self._connection.execute(_KNOWN, {"session_id": session_id, "keys": keys})
+            found.update({row.dedupe: row.id for row in held})
         return found
 
     def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
@@ -81,9 +81,7 @@ class SqlMessages:
         row = self._connection.execute(_SESSION, {"cube_key": cube_key, "session": session}).first()
         return self.known(row.id, dedupe) if row else {}
 
-    def append(
-        self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session
-    ) -> None:
+    def append(self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session) -> None:
         """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
         grown = bool(pages) and self._connection.execute(_GROW_PAGE, _page_change(pages[0])).rowcount == 1
         new = [_page_values(page) for page in (pages[1:] if grown else pages)]  # only the first can be older
@@ -123,15 +121,13 @@ class SqlMessages:
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
         """Return the ids of all messages and memories of the cube that a filter lets through."""
-        return {
-            str(found)
-            for query in filters.queries(cube_key, where)
-            for found in self._connection.scalars(query)
-        }
+        return {str(found) for query in filters.queries(cube_key, where) for found in self._connection.scalars(query)}
 
     def sessions(self, cube_key: int) -> Sequence[Session]:
         """Return the sessions of a cube, oldest first."""
-        query = select(s.session).where(s.session.c.cube_key == cube_key).order_by(s.session.c.started_at, s.session.c.id)
+        query = (
+            select(s.session).where(s.session.c.cube_key == cube_key).order_by(s.session.c.started_at, s.session.c.id)
+        )
         return [rows.session(row) for row in self._connection.execute(query)]
 
     def to_extract(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:

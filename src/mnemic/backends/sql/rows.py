@@ -47,9 +47,7 @@ def cube(row: Row[Any]) -> Cube:
 
 def session(row: Row[Any]) -> Session:
     """Read a session."""
-    return Session(
-        row.id, row.cube_key, row.name, row.messages, from_micros(row.started_at), from_micros(row.ended_at)
-    )
+    return Session(row.id, row.cube_key, row.name, row.messages, from_micros(row.started_at), from_micros(row.ended_at))
 
 
 def page(row: Row[Any]) -> Page:

@@ -1,0 +1,75 @@
+"""Contexts for prompts: hits with the turns around them, packed into a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Unpack
+
+from mnemic.core.packing import Line, pack
+from mnemic.errors import InputError
+from mnemic.model.message import StoredMessage
+from mnemic.model.query import Context, Hit, Results, SearchOptions
+from mnemic.model.scope import Cube
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.hits import message_hit
+from mnemic.services.recall import Recall
+from mnemic.services.scoping import Scoping
+
+BESIDE: Final = 0.5
+"""What the turn before or after a hit is worth, as a share of the hit's score: an answer follows its question."""
+
+_TOKENS_A_HIT = 25  # about what a turn takes, to know how many hits can fit
+_EXPANDED = 12  # hits whose neighbours are looked at
+
+
+class Contexts:
+    """The use case of `context`."""
+
+    def __init__(self, store: Store, recall: Recall, scoping: Scoping) -> None:
+        self._store = store
+        self._recall = recall
+        self._scoping = scoping
+
+    def context(
+        self, query: object, *, user: object, budget: object = 2_000, **options: Unpack[SearchOptions]
+    ) -> Context:
+        """Return what a prompt needs; see `Memory.context`."""
+        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+            raise InputError("budget", f"needs a whole number of tokens above 0, got {budget!r}")
+        options.setdefault("limit", min(100, 10 + budget // _TOKENS_A_HIT))
+        results = self._recall.search(query, user=user, **options)
+        if options.get("as_of") is not None or options.get("where") is not None:
+            return pack(_lines(results, []), budget)  # what lies around a hit may lie outside of these
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, options.get("cubes"))
+            beside = [hit for cube in scope.cubes for hit in _around(tx, cube, results)]
+        return pack(_lines(results, beside), budget)
+
+
+def _lines(results: Results, beside: Sequence[Hit]) -> list[Line]:
+    found = {hit.id for hit in results}
+    lines = [Line(hit, hit.score, _order(hit)) for hit in results]
+    best: dict[str, Hit] = {}
+    for hit in beside:
+        if hit.id not in found and hit.score > (best[hit.id].score if hit.id in best else 0):
+            best[hit.id] = hit
+    return lines + [Line(hit, hit.score, _order(hit)) for hit in best.values()]
+
+
+def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
+    """Return the turns before and after the best messages, worth a share of what these are worth."""
+    best = [hit for hit in results if hit.kind == "message" and hit.cube == cube.id][:_EXPANDED]
+    stored = tx.messages.get(cube.key, [hit.id for hit in best])
+    beside: list[Hit] = []
+    for hit in best:
+        message = stored.get(hit.id)
+        if message is None:
+            continue
+        positions = [message.position - 1, message.position + 1]
+        neighbours: Sequence[StoredMessage] = tx.messages.around(cube.key, message.session_id, positions)
+        beside.extend(message_hit(neighbour, cube, hit.score * BESIDE) for neighbour in neighbours)
+    return beside
+
+
+def _order(hit: Hit) -> tuple[object, ...]:
+    return (hit.said_at, hit.kind != "message", hit.id)

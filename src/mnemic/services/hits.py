@@ -1,0 +1,134 @@
+"""From ranked entries to hits: what each stands for is read from the store, with its sources and the reasons."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from mnemic.core.ranking import Ranked
+from mnemic.model.index import CubeView
+from mnemic.model.memory import Memory, MemoryKind, Source, Version
+from mnemic.model.message import StoredMessage
+from mnemic.model.moment import from_micros
+from mnemic.model.query import Hit, Why
+from mnemic.model.scope import Cube
+from mnemic.ports.store import Transaction
+from mnemic.text import fold, shorten
+
+MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
+"""The kinds of long-term memories."""
+
+
+def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], *, explain: bool) -> list[Hit]:
+    """Return the hits that ranked entries stand for, whole; an entry whose owner is gone is left out."""
+    kinds = [view.kind_names[view.kinds[item.place]] for item in ranked]
+    owners = [view.owners[item.place] for item in ranked]
+    messages = tx.messages.get(
+        cube.key, [owner for owner, kind in zip(owners, kinds, strict=True) if kind == "message"]
+    )
+    memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
+    segments = {segment.id: segment for segment, _ in tx.segments.list(cube.key)} if "segment" in kinds else {}
+    hits: list[Hit] = []
+    for item, kind, owner in zip(ranked, kinds, owners, strict=True):
+        why = _why(item, ranked) if explain else None
+        if kind == "message" and owner in messages:
+            hits.append(
+                message_hit(
+                    messages[owner], cube, item.score, (int(view.starts[item.place]), int(view.ends[item.place])), why
+                )
+            )
+        elif kind in MEMORY_KINDS and owner in memories:
+            hits.append(_memory_hit(memories[owner], cube, view, item, why))
+        elif kind == "segment" and owner in segments:
+            segment = segments[owner]
+            hits.append(
+                Hit(owner, kind, segment.summary, item.score, segment.started_at, "", "", cube.id,
+                    _segment_sources(tx, cube, owner), why=why)
+            )  # fmt: skip
+    return hits
+
+
+def _segment_sources(tx: Transaction, cube: Cube, segment_id: str) -> tuple[Source, ...]:
+    pages = [page.id for page in tx.pages.of_segment(cube.key, segment_id)]
+    return tuple(source_of(message) for messages in tx.pages.messages(cube.key, pages).values() for message in messages)
+
+
+def source_of(message: StoredMessage, quote: str | None = None) -> Source:
+    """Return a message as the source of something."""
+    words_ = shorten(message.text, 160) if quote is None else quote
+    return Source(message.id, words_, message.said_at, message.speaker, message.session, message.external_id)
+
+
+def message_hit(
+    message: StoredMessage, cube: Cube, score: float, span: tuple[int, int] = (0, 0), why: Why | None = None
+) -> Hit:
+    """Return a message as a hit; `span` is the passage of a long one that was found, (0, 0) for all of it."""
+    start, end = span
+    text = message.text[start:end] if end else message.text
+    return Hit(
+        id=message.id,
+        kind="message",
+        text=text,
+        score=score,
+        said_at=message.said_at,
+        speaker=message.speaker,
+        session=message.session,
+        cube=cube.id,
+        sources=(source_of(message),),
+        external_id=message.external_id,
+        metadata=message.metadata,
+        why=why,
+    )
+
+
+def _memory_hit(memory: Memory, cube: Cube, view: CubeView, item: Ranked, why: Why | None) -> Hit:
+    version = _version(memory, view.versions[item.place])
+    first = version.sources[0] if version.sources else None
+    return Hit(
+        id=memory.id,
+        kind=memory.kind.value,
+        text=version.text,
+        score=item.score,
+        said_at=first.said_at if first else from_micros(int(view.said_at[item.place])),
+        speaker=first.speaker if first else memory.subject,
+        session=first.session if first else "",
+        cube=cube.id,
+        sources=version.sources,
+        external_id=first.external_id if first else None,
+        metadata={"subject": memory.subject, "attribute": memory.attribute, "value": version.value},
+        valid_to=version.valid_to,
+        why=why,
+    )
+
+
+def _version(memory: Memory, version_id: str | None) -> Version:
+    return next((version for version in memory.versions if version.id == version_id), memory.current)
+
+
+def _why(item: Ranked, ranked: Sequence[Ranked]) -> Why:
+    channels = {}
+    for name, value in item.channels.items():
+        better = sum(1 for other in ranked if other.channels[name] > value)
+        channels[name] = (better + 1, round(value, 4))
+    return Why(channels, {name: round(value, 4) for name, value in item.boosts.items()})
+
+
+def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
+    """Leave out a memory whose only source is a message that stands above it, and memories with the same words."""
+    seen_messages: set[str] = set()
+    seen_words: set[str] = set()
+    kept: list[Hit] = []
+    for hit in hits:
+        stands_on = {source.message_id for source in hit.sources}
+        if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages:
+            continue
+        if hit.kind == "message":
+            seen_messages.add(hit.id)
+        else:
+            said = fold(re.sub(r"\W+", " ", hit.text))
+            if said in seen_words:
+                continue
+            seen_words.add(said)
+        kept.append(hit)
+    return kept

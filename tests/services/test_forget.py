@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from mnemic.api import Memory
 from mnemic.errors import AccessError, InputError, NotFoundError
@@ -138,8 +139,8 @@ def test_a_forgotten_memory_does_not_come_back_and_its_messages_stay(memory: Mem
 
 def test_about_takes_messages_and_memories_that_mention_the_words_in_order(memory: Memory) -> None:
     talk(memory, LONG_TALK)
-    talk(memory, [("ann", "The green house has a blue door."), ("ann", "My GREEN—house is cold."),
-                  ("ann", "House and green are words."), ("ann", "Greenhouses are hot.")], session="s2", day=3)  # fmt: skip
+    said = ["The green house has a blue door.", "My GREEN—house is cold.", "House and green are words.", "Greenhouses."]
+    talk(memory, [("ann", words) for words in said], session="s2", day=3)
     organized(memory)
     receipt = memory.forget(user="ann", about="green house")
     assert receipt.removed["message"] == 2
@@ -257,8 +258,6 @@ def test_only_its_owner_deletes_a_cube(memory: Memory) -> None:
 
 
 def grant(memory: Memory, cube_key: int, principal: str, role: str) -> None:
-    from sqlalchemy import text
-
     with memory._parts.store.write() as tx:
         values = {"cube": cube_key, "principal": principal, "role": role}
         tx.connection.execute(  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ included. What only one engine can do (full text, partial upserts) stands in its
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -21,6 +21,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    TypeDecorator,
     UniqueConstraint,
     text,
 )
@@ -38,6 +39,19 @@ metadata = MetaData(
 )
 
 _Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Words(TypeDecorator[str]):
+    """Text that was derived from what people wrote: engines hold no lone surrogates, so these become U+FFFD."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """Return what the engine can hold."""
+        if value is None or value.isascii():
+            return value
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _cube() -> Column[int]:
@@ -149,7 +163,7 @@ segment = Table(
     metadata,
     _id(),
     _cube(),
-    Column("summary", Text, nullable=False),
+    Column("summary", Words, nullable=False),
     Column("keywords", Text, nullable=False),
     Column("centroid", LargeBinary, nullable=False),
     Column("pages", Integer, nullable=False),
@@ -167,10 +181,10 @@ memory = Table(
     _id(),
     _cube(),
     Column("kind", Text, nullable=False),
-    Column("subject", Text, nullable=False),
-    Column("subject_key", Text, nullable=False),
-    Column("attribute", Text, nullable=False),
-    Column("value_key", Text, nullable=False),
+    Column("subject", Words, nullable=False),
+    Column("subject_key", Words, nullable=False),
+    Column("attribute", Words, nullable=False),
+    Column("value_key", Words, nullable=False),
     Column("locked", Boolean, nullable=False, server_default=text("0")),
     Column("created_at", BigInteger, nullable=False),
     Index(None, "cube_key", "subject_key", "attribute"),
@@ -183,8 +197,8 @@ memory_version = Table(
     _cube(),
     Column("memory_id", Text, ForeignKey("memory.id", ondelete="CASCADE"), nullable=False),
     Column("number", Integer, nullable=False),
-    Column("text", Text, nullable=False),
-    Column("value", Text, nullable=False),
+    Column("text", Words, nullable=False),
+    Column("value", Words, nullable=False),
     Column("polarity", Integer, nullable=False),
     Column("valid_from", BigInteger, nullable=False),
     Column("valid_to", BigInteger),
@@ -201,7 +215,7 @@ source = Table(
     metadata,
     Column("version_id", Text, ForeignKey("memory_version.id", ondelete="CASCADE"), primary_key=True),
     Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
-    Column("quote", Text, primary_key=True),
+    Column("quote", Words, primary_key=True),
     Column("holds_from", BigInteger),
     Index(None, "message_id"),
     sqlite_with_rowid=False,
@@ -230,7 +244,7 @@ entry = Table(
     Column("position", Integer, nullable=False, server_default=text("0")),
     Column("start", Integer, nullable=False, server_default=text("0")),
     Column("end", Integer, nullable=False, server_default=text("0")),
-    Column("speaker", Text, nullable=False),
+    Column("speaker", Words, nullable=False),
     Column("said_at", BigInteger, nullable=False),
     Column("valid_to", BigInteger),
     Column("length", Integer, nullable=False),
@@ -265,7 +279,7 @@ job = Table(
     Column("started_at", BigInteger),
     Column("finished_at", BigInteger),
     Column("done", Integer, nullable=False, server_default=text("0")),
-    Column("error", Text),
+    Column("error", Words),
     Index(
         "uq_job_waiting",
         "cube_key",

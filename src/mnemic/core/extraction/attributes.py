@@ -63,6 +63,7 @@ event.happened many | Event | events
 preference.like many | Likes | preferences
 preference.prefers many | Prefers | preferences
 interest.hobby many | Interest | interests
+interest.topic many | Talks about | interests
 """
 
 

@@ -89,7 +89,7 @@ def having_degree(clause: Clause) -> list[Candidate]:
     match = _DEGREE.match(cut_tail(clause.low_rest, 12))
     if match is None or clause.topic or clause.tense in {"future", "going_to", "can"}:
         return []
-    degree = clause.rest[match.start("degree") : match.end("degree")]
+    degree = re.split(r" (?:from|at) ", clause.rest[match.start("degree") : match.end("degree")])[0]
     if clause.verb == "have":
         return state(clause, "education.degree", degree, "have", f"a {degree}") if clause.tense == "present" else []
     if clause.tense not in {"past", "perfect"}:

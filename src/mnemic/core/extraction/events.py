@@ -30,7 +30,7 @@ _NOTABLE: Final = frozenset(
     meet sign renovate receive raise score teach plant interview enroll enrol apply march tour""".split()
 )
 _SMALL: Final = re.compile(
-    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of (?:my|our) way|with it|crazy"
+    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of|with it|crazy"
     r"|viral|wrong|by|down|with|into|the same"
     r"|off on|off to|off|from)\b|\Z"
 )
@@ -40,7 +40,10 @@ _VAGUE: Final = re.compile(
     r"|these|few|a|the) ){0,4}people|a few more|a ton|a lot"
     r"|a bunch|stuff|things|(?:an|some) events?|a(?: \w+)? movie|some (?:more )?(?:info|advice|options"
     r"|progress)|a step|a break|a deep breath|an? (?:\w+ )?experience|a blast|(?:\w+ )?fun"
-    r"|a (?:great|good|amazing|wonderful) time|sense|progress|mistakes?|sure|care|notes?|part)\Z",
+    r"|a (?:great|good|amazing|wonderful) time|sense|progress|mistakes?|sure|care|notes?|part"
+    r"|(?:the|my|this|that|a|all the) (?:tests?|scripts?|code|build|server|deadline|homework|task|job"
+    r"|report|query|command|program"
+    r"|file|function|app|update|document|emails?))\Z",
     re.IGNORECASE,
 )
 

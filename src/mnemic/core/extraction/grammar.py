@@ -86,16 +86,18 @@ _FILLERS: Final = frozenset(
     nope nah btw ah aw aww ooh hmm um uh man dude guys look listen today's then see cool nice great awesome exactly
     indeed
     true agreed funny frankly basically personally mostly first second finally lately nowadays again now recently ugh
-    gosh omg yay phew still though because since remember note please like yikes damn as for me""".split()
+    gosh omg yay phew still though because since remember note please like yikes damn""".split()
 )
 _LEADS: Final = re.compile(
     r"(?:(?:by the way|to be honest|guess what|for the record|just so you know|you know(?: what)?"
     r"|i mean|in fact|of course"
     r"|good news|bad news|the truth is|remember that|i'm (?:so |really |super )?(?:happy|excited"
     r"|thrilled|glad|proud|pleased) to (?:tell|say|share|announce)(?: you)?(?: that)?(?=\s)"
-    r"|i (?:just )?want(?:ed)? to (?:let you know|tell you|share)(?: that)?(?=\s)"
+    r"|i'm (?:so |really |very )?(?:happy|glad|sad|relieved|proud|grateful|thrilled"
+    r"|excited)(?: that)?(?= (?:i|we) )|i (?:just )?want(?:ed)? to (?:let you know|tell you"
+    r"|share)(?: that)?(?=\s)"
     r"|please remember(?: that)?|note that|as you know|as a matter of fact"
-    r"|thank you|the thing is|for me|believe it or not|long story short|at the moment|these days"
+    r"|thank you|the thing is|(?:as )?for me|believe it or not|long story short|at the moment|these days"
     r"|for now|and yes)[\s,!.:]{1,3})"
 )
 _STOPPED: Final = re.compile(r"\b(?:any ?more|any longer|no more|these days no)\b")
@@ -303,7 +305,7 @@ def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Cl
     return None
 
 
-_TOGETHER: Final = re.compile(r"(?:(?:my|our|the) )?[\w-]{2,16}(?: [\w-]{2,16})?(?:,? and| &) i\b")
+_TOGETHER: Final = re.compile(r"(?:(?:my|our|the) )?[\w-]{2,16}(?: [\w-]{2,16})?(?:,? and| &) i\b|me and [\w-]{2,16}\b")
 _NOT_DROPPED: Final = frozenset("had was were did been made used said felt thought let loved liked told left".split())
 
 

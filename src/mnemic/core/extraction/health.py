@@ -50,7 +50,8 @@ _INJURING: Final = {
 }  # fmt: skip
 _BROKEN: Final = {"break": "broken", "tear": "torn", "hurt": "hurt"}
 _FOOD_STOP: Final = frozenset(
-    "out breakfast lunch dinner well healthy healthily enough much alone late early here there together clean".split()
+    "right anything now much out breakfast lunch dinner well healthy healthily enough much alone "
+    "late early here there together clean".split()
 )
 
 
@@ -214,9 +215,26 @@ def turning_to(clause: Clause) -> list[Candidate]:
     )
 
 
+_MEDICINE: Final = re.compile(r"(?P<drug>[\w-]{4,20}(?: [\w-]{3,20})?) for (?:my |the )?(?P<what>[\w' -]{3,30})")
+
+
+def medicated(clause: Clause) -> list[Candidate]:
+    """Read "I take metformin for my diabetes"."""
+    match = _MEDICINE.match(clause.low_rest)
+    if match is None or clause.tense not in {"present", "used_to"} or clause.topic or clause.negated:
+        return []
+    condition = _CONDITION.match(match["what"])
+    if condition is None or match["drug"].split()[0] in {"some", "time", "medication", "pills", "meds", "something"}:
+        return []
+    drug, what = clause.rest[: match.end("drug")], condition["what"]
+    found = state(clause, "health.medication", drug, "take", f"{drug} for {what}")
+    return found + state(clause, "health.condition", what, "have", what) if clause.tense == "present" else found
+
+
 RULES: Rules = {
     "be": (being_unwell, diagnosed),
     "get": (diagnosed,),
+    "take": (medicated,),
     "have": (having_condition, consuming),
     "suffer": (having_condition,),
     **dict.fromkeys(_INJURING, (injured,)),

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import cut_tail, is_name, points_outside, strip_determiner
+from mnemic.core.extraction.phrases import as_name, cut_tail, is_name, points_outside, strip_determiner
 from mnemic.core.extraction.statements import change, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
@@ -43,6 +43,7 @@ def _place(rest: str) -> str:
 
 
 def _home(clause: Clause, verb: str, prep: str, where: str) -> list[Candidate]:
+    where = as_name(where, clause.turn.text) if prep in {"in", "near"} else where
     plain = strip_determiner(where)
     if not plain or points_outside(plain) or len(plain.split()) > 7:
         return []
@@ -76,6 +77,13 @@ def _company(clause: Clause) -> list[Candidate]:
     return state(clause, "home.with", strip_determiner(who), "live", f"with {who}", confidence=0.85)
 
 
+_ON_THE_WAY: Final = re.compile(
+    r"(?:(?:back|here|out|away|over|down|up|all the way|across the country|together|temporarily"
+    r"|permanently|houses?|homes?"
+    r"|from [\w ,'-]{2,40}|with [\w '-]{2,30}),? ?){0,3}"
+)
+
+
 def moving(clause: Clause) -> list[Candidate]:
     """Read "I moved to Lisbon two weeks ago", "we moved from Cork to a farmhouse"."""
     if clause.tense not in {"past", "perfect"} or clause.negated or clause.topic:
@@ -83,9 +91,11 @@ def moving(clause: Clause) -> list[Candidate]:
     found: list[Candidate] = []
     match = re.search(r"(?:^|\s)(?:here )?(?P<prep>to|into|in) (?P<where>.{2,80})", clause.low_rest)
     away = re.search(r"(?:^|\s)from (?P<where>.{2,50}?)(?= to\b| in\b|$)", clause.low_rest)
-    if match is not None and match.start() < 40:
+    if match is not None and _ON_THE_WAY.fullmatch(clause.low_rest[: match.start()].strip()):
         where = _place(clause.rest[match.start("where") :])
         where = re.split(r"\sfrom\s", where)[0]
+        plain = strip_determiner(where)
+        where = as_name(where, clause.turn.text) if match["prep"] == "to" else where
         plain = strip_determiner(where)
         lead = "moved into" if match["prep"] == "into" else "moved to"
         if is_name(plain) and not points_outside(plain) and match["prep"] == "to":

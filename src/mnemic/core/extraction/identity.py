@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import cut_tail, is_name
+from mnemic.core.extraction.phrases import as_name, cut_tail, is_name, strip_determiner
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.core.temporal_words import NUMBERS
@@ -50,7 +50,7 @@ _AGE: Final = re.compile(
 )
 _FROM: Final = re.compile(r"(?:originally |actually |really |also )?from (?P<where>.{2,60})")
 _GENDER: Final = re.compile(
-    r"(?:an? )?(?P<gender>(?:trans(?:gender)?|cis(?:gender)?) (?:woman|man)|transgender|non-?binary"
+    r"(?:an? )?(?P<gender>(?:trans(?:gender)?|cis(?:gender)?) (?:woman|man)|transgender|trans|non-?binary"
     r"|genderfluid|agender)(?: person)?(?:$|[ ,.!])"
 )
 _FAITH: Final = re.compile(
@@ -83,7 +83,11 @@ def _age(clause: Clause, match: re.Match[str]) -> list[Candidate]:
 def _origin(clause: Clause, match: re.Match[str]) -> list[Candidate]:
     where = cut_tail(clause.rest[match.start("where") :], 5)
     where = re.split(r",? and | but |, (?=[a-z])", where)[0]
-    return state(clause, "identity.origin", where, "be", f"from {where}") if where and is_name(where) else []
+    where = as_name(where, clause.turn.text)
+    town = re.match(r"an? (?:\w+ )?(?:town|village|city|suburb|island) (?:in|near|called|outside) [A-Z]", where)
+    if not where or not (is_name(where) or town) or where in {"IT", "HR", "PR", "QA"}:
+        return []
+    return state(clause, "identity.origin", strip_determiner(where), "be", f"from {where}")
 
 
 def _nation(clause: Clause, match: re.Match[str]) -> list[Candidate]:
@@ -243,7 +247,17 @@ def called(clause: Clause) -> list[Candidate]:
     return state(clause, "identity.nickname", match["name"], "be", f"called {match['name']}")
 
 
+def identifying(clause: Clause) -> list[Candidate]:
+    """Read "I identify as non-binary"."""
+    match = re.match(r"as ", clause.low_rest)
+    gender = _GENDER.match(clause.low_rest, match.end()) if match else None
+    if gender is None or clause.tense != "present" or clause.negated:
+        return []
+    return state(clause, "identity.gender", gender["gender"], "identify", clause.rest[: gender.end("gender")])
+
+
 RULES: Rules = {
+    "identify": (identifying,),
     "be": (being, named, born),
     "speak": (speaking,),
     "learn": (learning,),

@@ -16,6 +16,7 @@ _ENGLISH: Final = frozenset(
     i've i'll i'd you he she it we they my your his her its our their this that these those what which who when where
     how why there here so very just really all any some can could will would should about after before than then if
     because
+    im ive dont cant didnt doesnt
     don't didn't can't it's that's we're into out up in no me him them us like love get got go going went""".split()
 )
 _OTHER: Final = frozenset(

@@ -160,6 +160,19 @@ def is_verb_phrase(phrase: str) -> bool:
     return known(first)
 
 
+def as_name(phrase: str, text: str) -> str:
+    """Return a place as a name when its whole text is in small letters, as people type: "madrid" is "Madrid"."""
+    plain = text.islower() and len(phrase.split()) <= 2 and not _COMMON_PLACE.search(phrase)
+    return phrase.title() if plain else phrase
+
+
+_COMMON_PLACE: Final = re.compile(
+    r"\b(?:the|an?|my|our|this|town|city|house|flat|apartment|home|country|village|suburbs?|here|there"
+    r"|dorms?|fear|peace"
+    r"|pain|hell|work|abroad|poverty|school|college|sin|denial|harmony)\b"
+)
+
+
 def is_name(phrase: str) -> bool:
     """Tell whether every main word of a phrase is capitalised, as names of places, people and firms are."""
     words = [

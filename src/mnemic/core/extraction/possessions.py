@@ -22,7 +22,7 @@ _PET: Final = re.compile(
 _VEHICLE: Final = re.compile(
     r"\b(?:car|truck|van|suv|motorcycle|motorbike|bike|bicycle|scooter|e-bike|boat|camper(?:van)?|rv"
     r"|sedan|jeep|prius|tesla|honda|toyota|ford|vespa|kayak|canoe"
-    r"|\w{3,10}boat|minivan|mustang|subaru|bmw|audi|volvo|moped|trailer|skoda|fiat|volkswagen)\b"
+    r"|\w{3,10}boat|minivan|mustang|subaru|bmw|audi|volvo|moped|trailer|skoda|fiat|volkswagen)s?\b"
 )
 _HOME: Final = re.compile(
     r"\b(?:house|apartment|flat|condo|cottage|cabin|farm|home|land|townhouse|duplex|villa|houseboat)\b"
@@ -33,7 +33,7 @@ _THING: Final = re.compile(
     r"|tent|surfboard|skateboard|snowboard|skis|drone|collection|record player|kiln|loom|printer"
     r"|treadmill|cello|ukulele|tattoo|banjo"
     r"|accordion|harp|flute|trumpet|saxophone|necklace|watch|ring|garden|greenhouse|hot tub|pool|boots"
-    r"|shoes|turntable|figurines?)\b"
+    r"|shoes|turntable|figurines?)s?\b"
 )
 _OBJECT: Final = re.compile(
     r"(?P<det>(?:an?|my|our|two|three|four|five|six|some|this|\d{1,2}|one|another)(?: (?:own|very own"
@@ -45,7 +45,9 @@ _NAMED: Final = re.compile(
     r"|,? & )[A-Z][\w'-]{1,20}){0,6})(?=$|[.,!;)]|\s)"
 )
 _NOT_THINGS: Final = re.compile(
-    r"\b(?:lunch|dinner|breakfast|tickets?|food|groceries|drinks?|coffee|feeling|time|chance|idea|plan"
+    r"\b(?:milk|bread|eggs?|fruit|apples?|bananas?|beers?|wine|chocolate|cake|ice cream|sandwich"
+    r"|burger|salad|cookies?|tea|lunch|dinner|breakfast|tickets?|food|groceries|drinks?|coffee|feeling"
+    r"|time|chance|idea|plan"
     r"|lot|bit|few|gifts?|presents?|round|break|chat|talk|look|call|job|new one|one"
     r"|experience|message|email|letter|kick|hug|smile|card|stuff|things?|snacks?|flowers|pizza|meal|it|them|some)\b"
 )
@@ -54,8 +56,10 @@ _LIVE_ARTICLE: Final = frozenset({"a", "an", "one"})
 
 def _kind_of(what: str) -> str | None:
     """Return the attribute of the head of a noun phrase: its last words before "for", "with", "in" and the like."""
-    head = re.split(r"\s(?:for|with|in|from|at|on|of|to|named|called|that|who|and)\s", what.lower())[0]
+    head = re.split(r"\s(?:for|with|in|from|at|on|of|to|near|by|outside|named|called|that|who|and)\s", what.lower())[0]
     last = " ".join(head.split()[-2:])
+    if _BRAND.search(head):
+        return "possession.vehicle"
     for pattern, attribute in (
         (_PET, "possession.pet"),
         (_VEHICLE, "possession.vehicle"),
@@ -87,6 +91,24 @@ def _object(clause: Clause, lead: str = "") -> tuple[str, str, str] | None:
 def _value(what: str, names: str) -> str:
     what = re.split(r"\s(?:for|from|at|on|with|in|to)\s", what)[0]
     return f"{what} named {names}" if names else what
+
+
+_BRAND: Final = re.compile(
+    r"\b(?:tesla|honda|toyota|ford|vespa|subaru|bmw|audi|volvo|skoda|fiat|volkswagen|vw|mazda|nissan"
+    r"|hyundai|kia|jeep|chevy"
+    r"|mercedes|renault|peugeot|harley)\b"
+)
+
+
+def driving(clause: Clause) -> list[Candidate]:
+    """Read "I drive a Tesla"."""
+    match = re.match(r"an? (?P<what>[^,;.!?]{2,40})", clause.rest)
+    what = cut_tail(match["what"], 5) if match else ""
+    if clause.tense not in {"present", "used_to"} or clause.topic or clause.negated or "bargain" in what:
+        return []
+    if not (_BRAND.search(what.lower()) or _kind_of(what) == "possession.vehicle"):
+        return []
+    return state(clause, "possession.vehicle", _value(what, ""), "drive", f"a {what}", confidence=0.8)
 
 
 def having(clause: Clause) -> list[Candidate]:
@@ -145,7 +167,13 @@ def _owned(clause: Clause, attribute: str, determiner: str, what: str, names: st
     count = re.sub(r"\b(?:my|our|own|some|this|an?|one|another|a pair of)\b ?", "", determiner).strip()
     if not names and re.search(r"^[\w -]{2,20} and an? [\w -]{2,20}$", what):
         both = what.replace(" and an ", " and a ").split(" and a ")
-        return [found for one in both for found in state(clause, _kind_of(one) or attribute, one, "have", f"a {one}")]
+        return [
+            found
+            for one in both
+            for found in state(
+                clause, _kind_of(one) or attribute, one, "have", one if one.endswith("s") else f"a {one}"
+            )
+        ]
     listed = re.split(r", (?:and )?| and |,? & ", names) if names else []
     if len(listed) > 1:
         single = _singular(_value(what, ""))
@@ -191,7 +219,13 @@ def gaining(clause: Clause) -> list[Candidate]:
     attribute = _kind_of(what)
     if attribute is None and clause.verb in {"adopt", "rescue"} and names:
         attribute = "possession.pet"
-    if attribute is None and clause.verb in {"buy", "purchase"} and not _NOT_THINGS.search(what.lower()):
+    counted = determiner.split()[0] not in {"a", "an", "my", "our", "this", "another", "one"}
+    if (
+        attribute is None
+        and clause.verb in {"buy", "purchase"}
+        and not counted
+        and not _NOT_THINGS.search(what.lower())
+    ):
         attribute = "possession.item"
     if (
         attribute is None
@@ -205,6 +239,14 @@ def gaining(clause: Clause) -> list[Candidate]:
     if re.search(r"\bfor (?:my|our|her|his|him|them|the)\b", what.lower()) and attribute == "possession.item":
         return []
     verb = _GAINED[clause.verb]
+    listed = re.split(r", (?:and )?| and |,? & ", names) if names else []
+    if len(listed) > 1:
+        single = _singular(what)
+        return [
+            found
+            for name in listed
+            for found in change(clause, attribute, f"{single} named {name}", f"{verb} a {single} named {name}")
+        ]
     shown = f"{determiner.replace('this', 'a')} {what}" + (f" named {names}" if names else "")
     return change(clause, attribute, _value(what, names), f"{verb} {shown}")
 
@@ -239,6 +281,7 @@ RULES: Rules = {
     "have": (having,),
     "own": (having,),
     "be": (being_owned,),
+    "drive": (driving,),
     **dict.fromkeys(_GAINED, (gaining,)),
     "sell": (losing,),
     "give": (losing,),

@@ -11,6 +11,7 @@ from mnemic.core.extraction.kin import Kin, find_kin, kind_of
 from mnemic.core.extraction.phrases import cut_tail
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.core.extraction.tastes import Rules
+from mnemic.core.temporal_words import lower_same_length
 from mnemic.model.memory import Candidate, MemoryKind
 
 _COUNTED: Final = re.compile(
@@ -22,7 +23,7 @@ _COUNTED: Final = re.compile(
     r"|grandkids|grandsons?|granddaughters?|nieces?"
     r"|nephews?|boyfriend|girlfriend|husband|wife|stepsons?|stepdaughters?|cousins?|twin (?:sister"
     r"|brother)|twins|boys|girls)"
-    r"(?:,? (?:named|called) |, )?(?P<names>.{0,60})"
+    r"(?:,? (?:named|called) |, | )?(?P<names>.{0,60})"
 )
 _NAMES: Final = re.compile(
     r"[A-Z][\w-]{1,20}(?:(?:, (?:and )?| and )[A-Z][\w-]{1,20}){0,6}(?=$|[.,!;]|\s(?:who|and)\b)"
@@ -35,6 +36,9 @@ _STATUS: Final = re.compile(
 _PERSON: Final = re.compile(r"(?P<name>[A-Z][\w-]{1,20}(?: [A-Z][\w-]{1,20})?)(?:$|[ ,.!])")
 
 
+_DIED: Final = re.compile(r"\b(?:died|passed|put (?:him|her) down|put down|lost my)\b")
+
+
 def kin_facts(clause: Clause, kin: list[Kin]) -> list[Candidate]:
     """Return who the named kin and pets that a stretch mentions are to the speaker; the clause says who speaks."""
     return [_relative(clause, person, name) for person in kin for name in person.names]
@@ -44,13 +48,11 @@ def _relative(clause: Clause, kin: Kin, name: str) -> Candidate:
     attribute, value = f"relation.{kin.kind}", name
     if kin.pet:
         attribute, value = "possession.pet", f"{kin.noun} named {name}"
-    return make(
-        clause,
-        attribute,
-        value,
-        f"has a {kin.noun} named {name}.",
-        polarity=-1 if kin.former and not kin.pet else 1,
-    )
+    if kin.pet and _DIED.search(clause.low_rest):
+        return make(clause, attribute, value, f"no longer has a {kin.noun} named {name}.", polarity=-1)
+    if kin.former and not kin.pet:
+        return make(clause, attribute, value, f"has a former {kin.noun} named {name}.", polarity=-1)
+    return make(clause, attribute, value, f"has a {kin.noun} named {name}.")
 
 
 def having_kin(clause: Clause) -> list[Candidate]:
@@ -87,7 +89,12 @@ def having_kin(clause: Clause) -> list[Candidate]:
     attribute = "relation.children" if kind == "child" else f"relation.{kind}"
     if negated:
         return state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
-    return state(clause, attribute, value, "have", f"{count} {noun}")
+    found = state(clause, attribute, value, "have", f"{count} {noun}")
+    more = re.match(r"and (?P<rest>.+)", match["names"])
+    if more is None:
+        return found
+    rest = clause.rest[match.start("names") + more.start("rest") :]
+    return found + having_kin(replace(clause, rest=rest, low_rest=lower_same_length(rest)))
 
 
 def status(clause: Clause) -> list[Candidate]:
@@ -260,10 +267,34 @@ def kin_called(clause: Clause) -> list[Candidate]:
     )
 
 
+_PARENT: Final = re.compile(
+    r"(?:an? )?(?:proud |busy |new |single |working |stay-at-home ){0,2}(?:mother|father|mom|mum|dad|parent) (?:of|to)"
+    r" (?P<n>one|two|three|four|five|six|\d)(?: (?:kids|children|boys|girls|sons|daughters))?(?=$|[ ,.!])"
+)
+
+
+def parent(clause: Clause) -> list[Candidate]:
+    """Read "I'm a mother of two"."""
+    match = _PARENT.match(clause.low_rest)
+    if match is None or clause.tense != "present" or clause.topic or clause.negated:
+        return []
+    return state(clause, "relation.children", f"{match['n']} children", "be", match.group())
+
+
+def expecting(clause: Clause) -> list[Candidate]:
+    """Read "We're expecting a baby in October"."""
+    match = re.match(r"(?:an?|our|my) (?:[a-z]+ )?(?:baby|child|son|daughter|girl|boy)\b|twins\b", clause.low_rest)
+    if match is None or clause.tense != "progressive" or clause.topic or clause.negated:
+        return []
+    told = match.group().replace("our ", "their ").replace("my ", "their ")
+    return [make(clause, "relation.children", f"expecting {told}", f"is expecting {told}.", confidence=0.85)]
+
+
 RULES: Rules = {
     "have": (having_kin, having_baby),
     "give": (having_baby,),
-    "be": (status,),
+    "be": (status, parent),
+    "expect": (expecting,),
     "get": (status,),
     "date": (pairing,),
     "see": (pairing,),

@@ -112,6 +112,7 @@ def clauses(blanked: str, low: str) -> Iterator[Piece]:
 _HAS_SUBJECT: Final = re.compile(
     r"\b(?:i|we|my|our|he|she|they|it|i'm|i've|we're|it's|that's|you|said|says|told)\b|[;:\u2014]|\s-|\.\."
 )
+_THIRD: Final = frozenset("works lives loves likes hates studies teaches enjoys plays speaks".split())
 _LONGEST_LEAD: Final = 60
 
 
@@ -149,6 +150,8 @@ def _cuts(low: str, start: int, end: int) -> list[tuple[int, int, bool]]:
         cuts.append((match.start(), match.end(), False))
         begin = match.end()
     for match in _SHARED_SUBJECT.finditer(low, start, end):
-        if can_be_past(match["verb"]) and not any(a <= match.start() < b for a, b, _ in cuts):
+        if (can_be_past(match["verb"]) or match["verb"] in _THIRD) and not any(
+            a <= match.start() < b for a, b, _ in cuts
+        ):
             cuts.append((match.start(), match.end(), True))
     return sorted(cuts)

@@ -136,7 +136,7 @@ def make(
         subject=clause.subject,
         attribute=attribute,
         value=in_third_person(value, clause.turn.listener) or value,
-        text=" ".join(f"{clause.subject} {predicate}".split()),
+        text=" ".join(f"{clause.subject} {predicate}".split()).replace(" .", "."),
         polarity=polarity,
         single=attribute_of(attribute).single,
         time=clause.time.span if clause.time else None,

@@ -52,7 +52,7 @@ def taste(clause: Clause) -> list[Candidate]:
         return []
     phrase = to_gerund(cut_tail(clause.rest, 9))
     value = value_of(phrase, 7)
-    if not value or _VAGUE.match(value.lower()):
+    if not value or _VAGUE.match(value.lower()) or value.endswith((" less", " better", " most")):
         return []
     bad = clause.verb in _DISLIKES
     if bad and clause.negated:
@@ -143,7 +143,7 @@ def favourite_of_mine(clause: Clause) -> list[Candidate]:
     return _favourite(clause, match["what"], before["what"])
 
 
-_CLOSED: Final = re.compile(r"\s{0,3}(?:$|[,.!;]|and\b|because\b|but\b)")
+_CLOSED: Final = re.compile(r"\s{0,3}(?:$|[,.!;]|and\b|because\b|but\b|in the world\b|of all time\b|ever\b)")
 
 
 def _favourite(clause: Clause, what: str, said: str) -> list[Candidate]:

@@ -66,6 +66,7 @@ def _play(face: Face, script: Script, folder: str, user: str, pace: float, html:
             stats=memory.stats(user=user),
             answers=(),
             golden=script.golden,
+            suggested=script.suggested,
         )
         screen.holdings(found)
         answers = screen.answers(demo_run.ask(memory, script, user), golden=script.golden)

@@ -61,6 +61,7 @@ class Outcome:
     stats: Stats
     answers: tuple[AnswerStep, ...]
     golden: bool
+    suggested: str
 
     @property
     def turns(self) -> int:

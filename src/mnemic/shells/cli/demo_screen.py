@@ -6,8 +6,11 @@ At a terminal the tiers are redrawn in place while sessions come in; elsewhere e
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console, Group, RenderableType
@@ -24,6 +27,8 @@ from mnemic.shells.cli.showing import inset
 from mnemic.shells.cli.wording import day, one_line, plural, span, took
 
 TOPICS: Final = 6
+SAID: Final = 70
+"""Characters of a cited turn, which fit beside its date and speaker."""
 ENTRIES: Final = 3
 """Entries of a profile group before the rest is counted."""
 
@@ -119,15 +124,25 @@ class Screen:
 
 def commands(outcome: Outcome) -> list[tuple[str, str]]:
     """Return what can be typed next, exactly as it works on this folder, and what it does."""
-    mnemic = f"mnemic --home {shlex.quote(outcome.folder)} --user {shlex.quote(outcome.user)}"
-    question = outcome.answers[0].question.text if outcome.answers else "What did we talk about?"
+    mnemic = f"{program()} --home {shlex.quote(outcome.folder)} --user {shlex.quote(outcome.user)}"
     person = outcome.speakers[0] if outcome.speakers else "me"
-    quoted = '"' + "".join(f"\\{char}" if char in '\\"$`' else char for char in question) + '"'
+    quoted = '"' + "".join(f"\\{char}" if char in '\\"$`' else char for char in outcome.suggested) + '"'
     return [
         (f"{mnemic} ask {quoted}", "ask anything that was talked about"),
         (f"{mnemic} profile {shlex.quote(person)} --evidence", "who somebody is, with the words it stands on"),
         (f"{mnemic} chat", "tell it something new, and ask for it again"),
     ]
+
+
+def program() -> str:
+    """Return how to call this command line from here: by name when the shell finds it, else by its place."""
+    beside = Path(sys.executable).with_name("mnemic")
+    if shutil.which("mnemic"):
+        return "mnemic"
+    if not beside.exists():
+        return f"{shlex.quote(sys.executable)} -m mnemic"
+    here = Path.cwd()
+    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
 
 
 def summary(outcome: Outcome) -> str:
@@ -136,8 +151,8 @@ def summary(outcome: Outcome) -> str:
     found = sum(step.answer.found for step in outcome.answers)
     return (
         f"{plural(outcome.turns, 'turn')} in, {plural(stats.pages, 'page')}, {plural(len(stats.segments), 'topic')}, "
-        f"{plural(sum(stats.memories.values()), 'memory', 'memories')} ({stats.superseded} superseded); "
-        f"{found} of {plural(len(outcome.answers), 'question')} answered, the rest not in memory"
+        f"{plural(sum(stats.memories.values()), 'memory', 'memories')} ({stats.superseded} superseded), "
+        f"{found} of {plural(len(outcome.answers), 'question')} answered"
     )
 
 
@@ -167,8 +182,8 @@ def _answer(number: int, step: AnswerStep, *, golden: bool) -> RenderableType:
     if golden:
         gold = question.answer if question.answer is not None else "not in the conversation"
         parts.append(inset(Text.assemble(("gold: ", "dim"), (one_line(gold, 300), "green")), 3))
-    lines = showing.citations(said.citations[:2]) if said.found else []
-    parts += [inset(line, 3) for line in lines[:2]]
+    if said.found:
+        parts.append(inset(showing.sources(showing.cited(said.citations)[:2], limit=SAID, near=said.text), 3))
     return Group(*parts)
 
 
@@ -176,7 +191,7 @@ def _times(outcome: Outcome) -> RenderableType:
     seconds = sorted(step.seconds for step in outcome.answers)
     lines = [
         Text.assemble("adding     ", (f"{outcome.turns / max(outcome.adding, 1e-9):,.0f} turns a second", "bold"),
-                      f"  ({took(outcome.adding)} until all was durable and findable, loading the embedder included)"),
+                      f"  ({took(outcome.adding)} until all was durable and findable; loads the embedder)"),
         Text.assemble("refining   ", (f"{took(outcome.refining / max(outcome.turns, 1))} a turn", "bold"),
                       f"  ({took(outcome.refining)} for topics, memories and profile; it runs in the background)"),
     ]  # fmt: skip

@@ -22,6 +22,8 @@ QUESTIONS: Final = 8
 ORDER: Final = (4, 2, 1, 4, 2, 3, 1, 5)
 """Categories of LoCoMo in the order in which questions are picked; see `mnemic.importing.locomo.CATEGORIES`."""
 
+EASY: Final = (4, 2)
+
 
 @dataclass(frozen=True, slots=True)
 class Script:
@@ -35,6 +37,15 @@ class Script:
     def turns(self) -> int:
         """How many turns the conversation has."""
         return sum(len(messages) for _, _, messages in self.conversation.sessions)
+
+    @property
+    def suggested(self) -> str:
+        """A question that the demo does not ask and the conversation answers, for whoever goes on."""
+        asked = {question.text for question in self.questions}
+        plain = [
+            question.text for question in self.conversation.questions if question.answer and question.category in EASY
+        ]
+        return next((text for text in plain if text not in asked), "What did we talk about?")
 
     @property
     def ends(self) -> datetime:

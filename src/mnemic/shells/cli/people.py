@@ -58,8 +58,8 @@ def _person(groups: Mapping[str, Sequence[ProfileEntry]], *, evidence: bool, lim
                 Text(f"since {day(entry.since)}", "dim"),
             )
             last = name
-            for line in sources(entry.evidence[:2]) if evidence else ():
-                table.add_row("", "", line, "")
+            if evidence and entry.evidence:
+                table.add_row("", "", sources(entry.evidence[:2]), "")
         if len(kept) < len(entries):
             table.add_row("", "", Text(f"and {len(entries) - len(kept)} more", "dim"), "")
     return table

@@ -21,7 +21,7 @@ from mnemic.model.message import Session
 from mnemic.model.query import Hit, Results, Why
 from mnemic.model.receipt import Added, Forgotten, Imported
 from mnemic.model.scope import Cube
-from mnemic.shells.cli.wording import clock, day, one_line, plural, shown, span
+from mnemic.shells.cli.wording import clock, day, excerpt, one_line, plural, shown, span
 
 QUOTE: Final = 160
 """Characters of a quote before it is cut."""
@@ -54,7 +54,7 @@ def results(found: Results) -> RenderableType:
         )  # fmt: skip
         parts += [head, inset(Text(shown(hit.text)))]
         if hit.kind != "message":
-            parts += [inset(line) for line in sources(hit.sources[:3])]
+            parts.append(inset(sources(hit.sources[:3])))
         if hit.why is not None:
             parts.append(inset(Text(why(hit.why), "dim")))
         parts.append(inset(Text(hit.id, "dim")))
@@ -70,15 +70,18 @@ def why(reason: Why) -> str:
     return "why: " + " · ".join([*channels, *boosts])
 
 
-def sources(found: Iterable[Source]) -> list[Text]:
-    """Return a line for each source: date, speaker, words."""
-    return [
-        Text.assemble(
-            ("↳ ", "dim"), (f"{day(source.said_at)}  ", "dim"), (f"{one_line(source.speaker, 24)}  ", "bold dim"),
-            (f"“{one_line(source.quote, QUOTE)}”", "dim"),
+def sources(found: Iterable[Source], *, limit: int = QUOTE, near: str = "") -> RenderableType:
+    """Return a row for each source: date, speaker, words; of long words the part around what is `near`."""
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    for source in found:
+        quote = Text(f"\u201c{excerpt(source.quote, limit, near)}\u201d", "dim")
+        rows.add_row(
+            Text("\u21b3", "dim"),
+            Text(day(source.said_at), "dim"),
+            Text(one_line(source.speaker, 20), "bold dim"),
+            quote,
         )
-        for source in found
-    ]  # fmt: skip
+    return rows
 
 
 def answer(said: Answer, *, limit: int = 4) -> RenderableType:
@@ -86,23 +89,21 @@ def answer(said: Answer, *, limit: int = 4) -> RenderableType:
     mode = f"{said.mode} · confidence {said.confidence:.2f}"
     parts: list[RenderableType] = [
         Text(shown(said.text), "bold" if said.found else "bold yellow"),
-        *[inset(line, 2) for line in citations(said.citations[:limit])],
+        inset(sources(cited(said.citations[:limit]), near=said.text), 2),
         Text(mode if said.found else f"not in memory · {mode}", "dim"),
     ]
     return Group(*parts)
 
 
-def citations(hits: Sequence[Hit]) -> list[Text]:
-    """Return a line for each thing that was said and is cited; the same words once."""
-    told: dict[tuple[str, str], Source] = {}
+def cited(hits: Sequence[Hit]) -> list[Source]:
+    """Return what was said and is cited; the same message once."""
+    told: dict[str, Source] = {}
     for hit in hits:
         stands_on = hit.sources or (Source(hit.id, hit.text, hit.said_at, hit.speaker, hit.session),)
         for source in stands_on[:2]:
             words = hit.text if hit.kind == "message" else source.quote
-            told.setdefault(
-                (source.message_id, words), Source(source.message_id, words, source.said_at, source.speaker)
-            )
-    return sources(told.values())
+            told.setdefault(source.message_id, Source(source.message_id, words, source.said_at, source.speaker))
+    return list(told.values())
 
 
 def items(found: Sequence[Item]) -> RenderableType:
@@ -148,7 +149,7 @@ def explained(found: Explanation) -> RenderableType:
     if found.segment is not None:
         parts.append(Text(f"topic: {', '.join(found.segment.keywords[:8])}", "blue"))
     if isinstance(item, Memory) and found.sources:
-        parts += [Text("stands on", "bold"), *[inset(line) for line in sources(found.sources)]]
+        parts += [Text("stands on", "bold"), inset(sources(found.sources))]
     if found.derived:
         parts.append(Text("what was learned from it", "bold"))
         parts += [inset(Text(f"{one.kind.value}: {one_line(one.current.text)}")) for one in found.derived]
@@ -171,8 +172,8 @@ def versions(found: Sequence[Version]) -> RenderableType:
     for version in found:
         style = "bold" if version.valid_to is None else "dim"
         table.add_row(str(version.number), held(version), version.change.value, Text(shown(version.text), style))
-        for line in sources(version.sources[:2]):
-            table.add_row("", "", "", line)
+        if version.sources:
+            table.add_row("", "", "", sources(version.sources[:2]))
     return table
 
 

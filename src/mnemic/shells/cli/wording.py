@@ -32,6 +32,19 @@ def one_line(text: str, limit: int = 0) -> str:
     return (cut[:at] if at > limit * 0.6 else cut).rstrip(" ,;:.") + "…"
 
 
+def excerpt(text: str, limit: int, near: str = "") -> str:
+    """Return text on one line; when it is too long, the part around the words that `near` has too."""
+    line = one_line(text)
+    if len(line) <= limit:
+        return line
+    found = [line.lower().find(word) for word in re.findall(r"\w{4,}", near.lower())]
+    at = max((place for place in found if place >= 0), default=0) if near else 0
+    if at < limit - 24:
+        return one_line(line, limit)
+    start = line.rfind(" ", 0, max(at - limit // 2, 1)) + 1
+    return "\u2026" + one_line(line[start:], limit - 1)
+
+
 def day(moment: datetime) -> str:
     """Return a date as people write it: 7 Jun 2025."""
     return f"{moment.day} {moment:%b %Y}"

@@ -26,6 +26,7 @@ from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
+from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
@@ -68,6 +69,7 @@ class Parts:
     explain: Explain
     cubes: CubeDesk
     forget: Forget
+    profiles: Profiles
     organize: Organize
     reindex: Reindex
     worker: Worker
@@ -156,6 +158,7 @@ def build(
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=Forget(store, clock, scoping),
+        profiles=Profiles(store, clock, scoping, zone=settings.zone),
         close_embedder=close_embedder,
         organize=organize,
         reindex=Reindex(store, Embedding(store, embedder)),

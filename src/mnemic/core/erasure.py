@@ -6,7 +6,7 @@ goes, and the messages that are left are read again: they may still say less.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.core.curating import keyed
@@ -16,10 +16,9 @@ from mnemic.text import content_terms, terms
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """The memory that is left (None: nothing), how many versions went, and the messages that are to be read again."""
+    """The memory that is left (None: nothing), and the messages that are to be read again."""
 
     memory: Memory | None
-    gone: int
     unread: frozenset[str]
 
 
@@ -39,12 +38,12 @@ def remains(memory: Memory, erased: Mapping[str, str], texts: Mapping[str, str])
             kept.append(replace(version, sources=left))
         else:
             unread.update(source.message_id for source in left)
-    gone = [version for version in memory.versions if version.id not in {each.id for each in kept}]
-    if not kept:
-        return Remains(None, len(gone), frozenset(unread))
-    closed = _closed(memory.versions, {version.id: version for version in kept})
-    left_over = replace(memory, versions=closed)
-    return Remains(keyed(left_over) if gone else left_over, len(gone), frozenset(unread))
+    return Remains(_kept(memory, kept), frozenset(unread))
+
+
+def without(memory: Memory, version_ids: Collection[str]) -> Memory | None:
+    """Return a memory without some of its versions; None when none is left."""
+    return _kept(memory, [version for version in memory.versions if version.id not in version_ids])
 
 
 def leaks(text: str, erased: Iterable[str], left: Iterable[str]) -> bool:
@@ -61,11 +60,16 @@ def _tells(version: Version, erased: Mapping[str, str], texts: Mapping[str, str]
     return leaks(said, lost, known)
 
 
-def _closed(versions: Iterable[Version], kept: Mapping[str, Version]) -> tuple[Version, ...]:
-    """Return the kept versions, each lasting until the one that follows it; from last to first, so that gaps add up."""
-    ordered = list(versions)
-    for place in range(len(ordered) - 1, 0, -1):
+def _kept(memory: Memory, kept: Sequence[Version]) -> Memory | None:
+    """Return the memory with these of its versions, each lasting until the one that follows it."""
+    if not kept:
+        return None
+    by_id = {version.id: version for version in kept}
+    ordered = list(memory.versions)
+    for place in range(len(ordered) - 1, 0, -1):  # from last to first, so that gaps add up
         gone, before = ordered[place], ordered[place - 1]
-        if gone.id not in kept and before.valid_to == gone.valid_from:
+        if gone.id not in by_id and before.valid_to == gone.valid_from:
             ordered[place - 1] = replace(before, valid_to=gone.valid_to)
-    return tuple(replace(kept[each.id], valid_to=each.valid_to) for each in ordered if each.id in kept)
+    versions = tuple(replace(by_id[each.id], valid_to=each.valid_to) for each in ordered if each.id in by_id)
+    left = replace(memory, versions=versions)
+    return keyed(left) if len(kept) < len(memory.versions) else left

@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemic.core.erasure import remains
+from mnemic.core.erasure import remains, without
 from mnemic.core.intake import check_id
 from mnemic.core.mentions import mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.job import Job, JobState
-from mnemic.model.memory import Memory, MemoryKind
+from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube, Role
 from mnemic.ports.clock import Clock
@@ -40,6 +40,8 @@ class Targets:
 
     messages: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
+    phrase: tuple[str, ...] = ()
+    """Set when only those versions of the memories are meant that mention it."""
 
 
 class Forget:
@@ -110,8 +112,9 @@ class Forget:
 
     def _erase(self, tx: Transaction, cube: Cube, targets: Targets, revision: int) -> Counter[str]:
         erased = _messages(tx, cube, targets.messages)
-        gone = tx.memories.delete(cube.key, targets.memories)
-        removed = Counter({"memory": gone, "entry": tx.index.remove(cube.key, [*targets.memories, *erased])})
+        removed = Counter({"entry": tx.index.remove(cube.key, list(erased))})
+        for memory in _memories(tx, cube, targets.memories):
+            removed += _without_mentions(tx, memory, targets.phrase, revision)
         removed += self._prune(tx, cube, erased, revision)
         done = tx.erasing.messages(cube.key, list(erased))
         removed.update(done.removed)
@@ -125,14 +128,9 @@ class Forget:
         for memory in _standing_on(tx, cube, list(erased)):
             others = {source.message_id for version in memory.versions for source in version.sources} - erased.keys()
             left = remains(memory, erased, _messages(tx, cube, sorted(others)))
-            removed["version"] += left.gone
+            removed += _put_what_is_left(tx, memory, left.memory, revision)
             if memory.kind is not MemoryKind.INSIGHT:
                 unread |= left.unread
-            if left.memory is None:
-                removed["memory"] += tx.memories.delete(cube.key, [memory.id])
-                removed["entry"] += tx.index.remove(cube.key, [memory.id])
-            else:
-                put_memory(tx, revision, left.memory, {})
         if unread:
             now = self._clock.now()
             tx.erasing.set_unread(cube.key, sorted(unread))
@@ -190,12 +188,31 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
     ]
     candidates = sorted(set.intersection(*holding))
     messages = [key for key, text in _messages(tx, cube, candidates).items() if mentions(text, phrase)]
-    memories = [memory.id for memory in _memories(tx, cube, candidates) if _mentioned(memory, phrase)]
-    return Targets(tuple(messages), tuple(memories))
+    memories = [
+        memory.id
+        for memory in _memories(tx, cube, candidates)
+        if any(_mentioning(version, phrase) for version in memory.versions)
+    ]
+    return Targets(tuple(messages), tuple(memories), phrase)
 
 
-def _mentioned(memory: Memory, phrase: Sequence[str]) -> bool:
-    return any(mentions(f"{version.text}\n{version.value}", phrase) for version in memory.versions)
+def _without_mentions(tx: Transaction, memory: Memory, phrase: Sequence[str], revision: int) -> Counter[str]:
+    """Remove the versions of a memory that mention a phrase; without a phrase, the memory."""
+    gone = {version.id for version in memory.versions if not phrase or _mentioning(version, phrase)}
+    return _put_what_is_left(tx, memory, without(memory, gone), revision)
+
+
+def _put_what_is_left(tx: Transaction, memory: Memory, left: Memory | None, revision: int) -> Counter[str]:
+    gone = len(memory.versions) - (len(left.versions) if left else 0)
+    if left is not None:
+        put_memory(tx, revision, left, {})
+        return Counter({"version": gone, "entry": gone})
+    entries = tx.index.remove(memory.cube_key, [memory.id])
+    return Counter({"memory": tx.memories.delete(memory.cube_key, [memory.id]), "version": gone, "entry": entries})
+
+
+def _mentioning(version: Version, phrase: Sequence[str]) -> bool:
+    return mentions(f"{version.text}\n{version.value}", phrase)
 
 
 def _messages(tx: Transaction, cube: Cube, ids: Sequence[str]) -> dict[str, str]:

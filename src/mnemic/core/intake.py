@@ -6,7 +6,6 @@ Every fault names the field. Nothing here decides what is worth remembering: wha
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -33,6 +32,9 @@ ROLES: Final[Mapping[str, MessageRole]] = {
 ID_LIMIT: Final = 512
 """Characters of an id that a caller may choose."""
 
+NESTING_LIMIT: Final = 64
+"""Levels of lists and objects inside content or metadata."""
+
 _FIELDS: Final = tuple(field.name for field in fields(Message))
 
 
@@ -58,6 +60,8 @@ def check_id(value: object, field: str) -> str:
     """Return a caller's id as text; raise `InputError` when it is empty, too long or of another type."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise InputError(field, f"needs a string or a whole number, got {type(value).__name__}")
+    if isinstance(value, int) and value.bit_length() > ID_LIMIT:
+        raise InputError(field, f"is a number of {value.bit_length()} bits; at most {ID_LIMIT} are allowed")
     text = str(value)
     if not text.strip():
         raise InputError(field, "is empty; give an id")
@@ -149,9 +153,7 @@ def _content(message: Message, field: str) -> Any:
     calls = message.tool_calls
     if calls is not None and (not isinstance(calls, Sequence) or isinstance(calls, str)):
         raise InputError(f"{field}.tool_calls", f"needs a list, got {type(calls).__name__}")
-    content = {"content": message.content, **beside} if beside else message.content
-    _check_json(content, f"{field}.content")
-    return content
+    return _as_json({"content": message.content, **beside} if beside else message.content, f"{field}.content")
 
 
 def _metadata(given: object, field: str) -> Mapping[str, Any]:
@@ -162,15 +164,26 @@ def _metadata(given: object, field: str) -> Mapping[str, Any]:
     for key in given:
         if not isinstance(key, str):
             raise InputError(field, f"needs strings as keys, got {key!r}")
-    _check_json(given, field)
-    return dict(given)
+    read: Mapping[str, Any] = _as_json(dict(given), field)
+    return read
 
 
-def _check_json(value: object, field: str) -> None:
+def _as_json(value: Any, field: str) -> Any:
+    """Return a value as it will come back from the store: tuples as lists, keys as strings, surrogate pairs joined."""
+    if isinstance(value, str) and value.isascii():
+        return value
     try:
-        json.dumps(value, allow_nan=False)
+        read = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(field, f"cannot be written as JSON: {error}") from error
+    if _is_deep(read, NESTING_LIMIT):
+        raise InputError(field, f"is nested deeper than {NESTING_LIMIT} levels")
+    return read
+
+
+def _is_deep(value: Any, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_is_deep(item, levels - 1) for item in inner)
 
 
 def read_time(given: object, field: str, *, now: datetime, zone: tzinfo) -> tuple[datetime, bool]:
@@ -199,11 +212,11 @@ def _from_iso(given: str, field: str) -> datetime:
 
 
 def _from_seconds(given: float, field: str) -> datetime:
-    hint = "; it looks like milliseconds" if math.isfinite(given) and 1e11 < abs(given) < 1e14 else ""
+    hint = "; it looks like milliseconds" if 1e11 < abs(given) < 1e14 else ""
     try:
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=given)
     except (OverflowError, ValueError) as error:
-        raise InputError(field, f"{given!r} is not a time in Unix seconds{hint}") from error
+        raise InputError(field, f"this number is not a time in Unix seconds{hint}") from error
 
 
 def _in_range(moment: datetime, field: str) -> datetime:

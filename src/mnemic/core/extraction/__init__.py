@@ -46,6 +46,7 @@ _RULES: Final = _merged(
     tastes.RULES,
     possessions.RULES,
 )
+_OF_MINE: Final = re.compile(r"\b(?:my|our|me|names?)\b")
 _NUMBER: Final = re.compile(r"\s{0,9}\d{1,3}[.!]{0,3}\s{0,9}")
 _WHOLE: Final = (
     tastes.favourite_of_mine,
@@ -89,12 +90,9 @@ def _statements(turn: Turn) -> Iterator[Candidate]:
     latest: list[Candidate] = []
     for piece in clauses(turn.blanked, turn.low):
         clause = read_clause(turn, piece, before)
-        yield from _related(turn, piece)
-        whole = bare_clause(turn, piece)
-        for rule in _WHOLE:
-            yield from rule(whole)
+        if _OF_MINE.search(turn.low, piece.start, piece.end):
+            yield from _of_mine(turn, piece, latest if clause is None else [])
         if clause is None:
-            yield from relations.naming(whole, latest)
             continue
         latest = _read(clause)
         yield from latest
@@ -108,9 +106,14 @@ def _read(clause: Clause) -> list[Candidate]:
     return found
 
 
-def _related(turn: Turn, piece: Piece) -> list[Candidate]:
+def _of_mine(turn: Turn, piece: Piece, latest: list[Candidate]) -> Iterator[Candidate]:
+    """Read what is said around "my" and "me", whoever the subject is: "my sister Noor", "Blue is my favourite"."""
+    whole = bare_clause(turn, piece)
     kin = mentions(turn.blanked, turn.low, piece.start, piece.end)
-    return relations.kin_facts(bare_clause(turn, piece), kin) if kin else []
+    yield from relations.kin_facts(whole, kin)
+    for rule in _WHOLE:
+        yield from rule(whole)
+    yield from relations.naming(whole, latest)
 
 
 def _answer(turn: Turn, previous: str | None) -> Iterator[Candidate]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Final, Literal
 
 from mnemic.core.extraction.kin import KIN, Kin, find_kin
@@ -113,14 +114,19 @@ _TIME_LEAD: Final = frozenset(
 
 
 def _apart(word: str) -> list[str]:
-    return _CONTRACTED.get(word, word).split()
+    parts = _CONTRACTED.get(word)
+    return parts.split() if parts else [word]
+
+
+_MOST_WORDS: Final = 32
+"""How far into a clause its verb may stand."""
 
 
 def words_of(turn: Turn, start: int, end: int) -> list[Word]:
-    """Return the words of a stretch, contractions taken apart."""
+    """Return the first words of a stretch, contractions taken apart."""
     return [
         Word(part, match.start(), match.end())
-        for match in _WORD.finditer(turn.blanked, start, end)
+        for match in islice(_WORD.finditer(turn.blanked, start, end), _MOST_WORDS)
         for part in _apart(turn.low[match.start() : match.end()])
     ]
 

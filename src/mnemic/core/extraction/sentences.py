@@ -96,9 +96,18 @@ def _speech(match: re.Match[str]) -> str:
     return _spaces(match) if _SPOKEN.search(words[1:-1]) else match.group()
 
 
+_SUSPECT: Final = (
+    *"ignore disregard forget override bypass prompt write compose draft generate continue translate phrase".split(),
+    *"proofread grammar correct kidding jk j/k /s sarcas right not! dreams april".split(),
+    "as if!",
+    "no one",
+)
+
+
 def is_refused(low: str) -> bool:
     """Tell whether a lower-cased text is a joke or tells a model to break its rules."""
-    return bool(_REFUSED.search(low) or _JOKE.search(low))
+    suspect = any(word in low for word in _SUSPECT)
+    return suspect and bool(_REFUSED.search(low) or _JOKE.search(low))
 
 
 def clauses(blanked: str, low: str) -> Iterator[Piece]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final
@@ -70,6 +71,17 @@ def check_id(value: object, field: str) -> str:
     if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise InputError(field, "holds a NUL or a lone surrogate; ids must be plain text")
     return text
+
+
+def check_names(given: object, field: str) -> list[object]:
+    """Return one name or several as a list; raise `InputError` when it is empty or holds no names."""
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Sequence | AbstractSet) or isinstance(given, bytes):
+        raise InputError(field, f"needs a string or a list of strings, got {type(given).__name__}")
+    if not given:
+        raise InputError(field, "is an empty list; leave it out for the default")
+    return list(given)
 
 
 def read_messages(given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> list[Incoming]:

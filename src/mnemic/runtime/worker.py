@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from mnemic.errors import JobError, StoreError, WaitTimeoutError
+from mnemic.errors import InputError, JobError, NotFoundError, StoreError, WaitTimeoutError
 from mnemic.ids import new_id
 from mnemic.model.job import Job, JobState
 from mnemic.ports.clock import Clock
@@ -98,7 +98,10 @@ class Worker:
     ) -> Sequence[Job]:
         """Wait until jobs (default: all open ones) are finished; without a thread of its own, run them here."""
         wanted = [jobs] if isinstance(jobs, str) else jobs
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + _seconds(timeout)
+        missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
+        if missing:
+            raise NotFoundError(f"there is no job {min(missing)!r} here; `jobs.list` shows those that are")
         while True:
             found = self._look(cube, wanted, user)
             if wanted is None:
@@ -176,3 +179,9 @@ class Worker:
             return replace(job, state=JobState.DEAD, lease_until=None, finished_at=now, done=done, error=told)
         later = now + timedelta(seconds=2.0**job.attempts)
         return replace(job, state=JobState.FAILED, lease_until=None, not_before=later, done=done, error=told)
+
+
+def _seconds(timeout: object) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout >= 0:
+        raise InputError("timeout", f"needs a number of seconds, 0 or more, got {timeout!r}")
+    return timeout

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from mnemic.core.curating import edited, restored
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_id, check_names
 from mnemic.errors import EmbedderError, InputError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
@@ -188,12 +188,13 @@ def _memories(
     return found
 
 
-def _kinds(given: Sequence[str] | str | None) -> tuple[str, ...]:
+def _kinds(given: object) -> tuple[str, ...]:
     if given is None:
         return KINDS
-    names = [given] if isinstance(given, str) else list(given)
-    unknown = [name for name in names if name not in KINDS and name != "memory"]
-    if unknown or not names:
-        what = f"{unknown[0]!r} is not a kind that is listed" if unknown else "is empty; leave it out to list all kinds"
-        raise InputError("kinds", f"{what}; known: {', '.join(KINDS)}, memory (all memory kinds)")
-    return tuple(dict.fromkeys(kind for name in names for kind in (KINDS[1:] if name == "memory" else (name,))))
+    found: list[str] = []
+    for name in check_names(given, "kinds"):
+        if name not in (*KINDS, "memory"):
+            known = f"known: {', '.join(KINDS)}, memory (all memory kinds)"
+            raise InputError("kinds", f"{name!r} is not a kind that is listed; {known}")
+        found.extend(KINDS[1:] if name == "memory" else [str(name)])
+    return tuple(dict.fromkeys(found))

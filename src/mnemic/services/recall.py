@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnemic.core.filtering import parse_filter
 from mnemic.core.heat import HeatWeights, heat
-from mnemic.core.intake import read_time
+from mnemic.core.intake import check_names, read_time
 from mnemic.core.ranking import Question, Weights, rank, warmed
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
@@ -202,16 +202,15 @@ def _threshold(given: object) -> float | None:
     return float(given)
 
 
-def _kinds(given: Sequence[str] | str | None) -> tuple[str, ...]:
+def _kinds(given: object) -> tuple[str, ...]:
     if given is None:
         return DEFAULT_KINDS
-    names = [given] if isinstance(given, str) else list(given)
-    if not names:
-        raise InputError("kinds", "is empty; leave it out to search all kinds")
-    unknown = [name for name in names if name not in KINDS and name != "memory"]
-    if unknown:
-        raise InputError("kinds", f"{unknown[0]!r} is not a kind; known: {', '.join(KINDS)}, memory (all memory kinds)")
-    return tuple(dict.fromkeys(kind for name in names for kind in (MEMORY_KINDS if name == "memory" else (name,))))
+    found: list[str] = []
+    for name in check_names(given, "kinds"):
+        if name not in (*KINDS, "memory"):
+            raise InputError("kinds", f"{name!r} is not a kind; known: {', '.join(KINDS)}, memory (all memory kinds)")
+        found.extend(MEMORY_KINDS if name == "memory" else [str(name)])
+    return tuple(dict.fromkeys(found))
 
 
 def _eligible(tx: Transaction, cube: Cube, view: CubeView, request: Request) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_id, check_names
 from mnemic.errors import AccessError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.scope import Cube, CubeKind, Role, Scope
@@ -57,8 +57,8 @@ class Scoping:
         if cubes is None:
             found = self.known(principal) or tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)
             return Scope(principal, (found,), (Role.OWNER,)) if found else Scope(principal, (), ())
-        names = [cubes] if isinstance(cubes, str) else list(cubes)
-        granted = [self._granted(tx, principal, check_id(name, "cubes"), Role.READER) for name in dict.fromkeys(names)]
+        names = dict.fromkeys(check_id(name, "cubes") for name in check_names(cubes, "cubes"))
+        granted = [self._granted(tx, principal, name, Role.READER) for name in names]
         return Scope(principal, tuple(cube for cube, _ in granted), tuple(role for _, role in granted))
 
     def _granted(self, tx: Transaction, user: str, cube: str, needed: Role) -> tuple[Cube, Role]:

@@ -175,7 +175,13 @@ def _organize(
 ) -> Organize:
     return Organize(
         Learning(store, embedder, clock),
-        Tiering(store, capacity=settings.stm_pages, quiet=settings.stm_quiet, threshold=settings.segment_threshold),
+        Tiering(
+            store,
+            clock,
+            capacity=settings.stm_pages,
+            quiet=settings.stm_quiet,
+            threshold=settings.segment_threshold,
+        ),
         Promoting(
             store,
             embedder,

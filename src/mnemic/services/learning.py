@@ -54,7 +54,7 @@ class Learning:
             fresh = {version_id: vectors[text] for version_id, text in texts.items()}
             for memory in changed.values():
                 put_memory(tx, revision, memory, fresh)
-            tx.messages.set_extracted(cube_key, [message.id for message in messages])
+            tx.messages.set_extracted(cube_key, [message.id for message in messages if message.id in unread])
         return len(messages)
 
     def _learn(self, tx: Transaction, message: StoredMessage, candidate: Candidate, changed: dict[str, Memory]) -> None:

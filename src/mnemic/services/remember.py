@@ -132,9 +132,11 @@ class Remember:
     ) -> Added:
         with self._store.write() as tx:
             cube = self._scoping.for_write(tx, user, target)
-            latest = max((message.said_at for _, message in filled), default=None)
+            if not filled:
+                return Added(cube.id, session, (), 0)  # no session is made for nothing
+            latest = max(message.said_at for _, message in filled)
             revision = tx.cubes.touch(cube.key, said_at=latest)
-            tail = tx.messages.tail(cube.key, session, session_id=new_id(), at=latest or now)
+            tail = tx.messages.tail(cube.key, session, session_id=new_id(), at=latest)
             ids, skipped, fresh = _sort_out(tx, cube, tail.session, filled)
             missing = [number for number in fresh if number not in pieces]
             if missing:  # erased by another call since they were looked up: embed them now, inside the transaction

@@ -21,6 +21,7 @@ from mnemic.ids import new_id
 from mnemic.model.index import Vector
 from mnemic.model.memory import Segment
 from mnemic.model.message import Page, StoredMessage
+from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import segment_entry
 from mnemic.text import terms
@@ -50,8 +51,9 @@ class Draft:
 class Tiering:
     """Moves the pages of one cube, a batch at a time."""
 
-    def __init__(self, store: Store, *, capacity: int, quiet: timedelta, threshold: float) -> None:
+    def __init__(self, store: Store, clock: Clock, *, capacity: int, quiet: timedelta, threshold: float) -> None:
         self._store = store
+        self._clock = clock
         self._capacity = capacity
         self._quiet = quiet
         self._threshold = threshold
@@ -75,6 +77,7 @@ class Tiering:
         latest = tx.cubes.latest_said(cube_key)
         if latest is None:
             return []
+        latest = min(latest, self._clock.now())  # a message from the future makes no session quiet
         waiting = groupby(tx.pages.unassigned(cube_key), key=lambda page: page.session_id)
         due = [
             page

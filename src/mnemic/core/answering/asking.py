@@ -10,10 +10,14 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
+from mnemic.core.answering.roots import content_roots, root
+from mnemic.core.temporal import question_times
 from mnemic.core.temporal_words import lower_same_length
-from mnemic.text import STOP_WORDS, fold, stem, words
+from mnemic.model.moment import TimeSpan
+from mnemic.text import fold, words
 
 
 class Wants(enum.StrEnum):
@@ -36,7 +40,7 @@ _KINDS: Final = tuple(
     (re.compile(pattern), wants)
     for pattern, wants in (
         (r"\bhow long\b|\bhow (?:many|much) (?:days|weeks|months|years|hours|minutes|time)\b", Wants.SPAN),
-        (r"\bwhen\b(?! (?:he|she|they|it)\b)(?=.*\?|$)(?<!\w.{60})", Wants.TIME),
+        (r"^(?:and |so |but )?(?:since |until |from |by )?when\b", Wants.TIME),
         (r"\b(?:what|which) (?:exact )?(?:day|date|month|year|weekend|season)\b", Wants.TIME),
         (r"\bhow old\b|\b(?:what|which) age\b", Wants.AGE),
         (r"\bhow (?:many|much)\b|\bwhat number\b|\bthe number of\b", Wants.COUNT),
@@ -67,14 +71,14 @@ ASKING_WORDS: Final = frozenset(
 )
 """Words that say how a question is put, not what it is about; their stems carry less."""
 
-_ASKING_STEMS: Final = frozenset(stem(word) for word in ASKING_WORDS)
+_ASKING_STEMS: Final = frozenset(root(word) for word in ASKING_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question, read. `low` is its text in lower case, `stems` what it is about without names, each once.
 
-    `speakers` are those of the speakers that it names, `names` all capitalised names in it, in order. `year` and
+    `speakers` are those of the speakers that it names, `names` all capitalised names in it, in order. `times` are what its time words mean; `year` and
     `month` say that only that much of a date is asked for; `many` that several values are.
     """
 
@@ -84,23 +88,29 @@ class Asked:
     stems: tuple[str, ...]
     speakers: tuple[str, ...]
     names: tuple[str, ...]
+    times: tuple[TimeSpan, ...] = ()
     year: bool = False
     month: bool = False
     many: bool = False
 
 
-def read_question(question: str, speakers: Sequence[str]) -> Asked:
-    """Read a question about what these speakers said; "I" means the speaker when only one of them is a person."""
+def read_question(question: str, speakers: Sequence[str], reference: datetime) -> Asked:
+    """Read a question about what these speakers said; "I" means the speaker when only one of them is a person.
+
+    Time words count from `reference` and are no stems.
+    """
     low = " ".join(lower_same_length(question).replace("\u2019", "'").split())
     wants = next((kind for pattern, kind in _KINDS if pattern.search(low)), Wants.THING)
     named = _named(question, low, speakers)
-    name_stems = {stem(word) for name in named for word in words(name)}
-    stems = [stem(word) for word in words(question) if word not in STOP_WORDS]
-    about = [each for each in dict.fromkeys(stems) if each not in name_stems]
+    times = question_times(question, reference)
+    left_out = {root(word) for part in (*named, *(time.words for time in times)) for word in words(part)}
+    stems = content_roots(words(question))
+    about = [each for each in stems if each not in left_out] or stems
     plain = tuple(each for each in about if each not in _ASKING_STEMS) or tuple(about)
     return Asked(
         text=question,
         low=low,
+        times=tuple(times),
         wants=wants,
         stems=plain,
         speakers=named,

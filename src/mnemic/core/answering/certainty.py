@@ -13,53 +13,74 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.evidence import Sentence, share, stem_weights
+from mnemic.core.answering.roots import roots
 from mnemic.model.query import Hit
-from mnemic.text import terms
+from mnemic.text import words
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the confidence is made of. `ours` are hits of or about the one asked about, `others` the rest.
+    """What the confidence is made of. Ours are the hits of or about the one who is asked about, theirs are the rest;
+    a cover is the share of the question's stems, weighed by rarity, that stands in a hit.
 
-    `top` is the best score, `cover` the best share of the question's stems in one of our hits, `lead` how much our
-    best hit is above the others' best in score, `lead_cover` the same in share, `close` the share in the best
-    sentence with those beside it, `first` whether the best hit is ours, `known` whether someone known is named.
+    `depth` is the mean of our three best covers above that of their three best; `cover` our best cover, `ahead` that
+    above theirs; `lead` our best score above their best; `named` the share of the question's other names (a pet, a
+    place) that stand in the best evidence.
     """
 
-    top: float
+    depth: float
     cover: float
+    ahead: float
     lead: float
-    lead_cover: float
-    close: float
-    first: float
-    known: float
+    named: float
 
 
-WEIGHTS: Final = (8.0, 1.5, 6.0, 1.5, 1.0, 0.5, 0.3)
-BIAS: Final = -3.6
+WEIGHTS: Final = (4.2, 1.6, 1.7, -10.0, 0.8)
+BIAS: Final = -1.7
+_CALENDAR: Final = frozenset(
+    """january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday i""".split()
+)
+_NOBODY: Final = 0.25
+"""Half the depth and lead of cover that a question without names is given: nobody else can be meant."""
 
 
 def read_signs(asked: Asked, hits: Sequence[Hit], sentences: Sequence[Sentence]) -> Signs:
     """Return the signs for and against an answer."""
     weights = stem_weights(asked, hits)
     mine = {sentence.rank for sentence in sentences if sentence.ours}
-    cover = [share(weights, frozenset(terms(hit.text[:4_000]))) for hit in hits]
-    ours = [place for place in range(len(hits)) if place in mine]
-    others = [place for place in range(len(hits)) if place not in mine]
-
-    def best(values: Sequence[float], places: Sequence[int]) -> float:
-        return max((values[place] for place in places), default=0.0)
-
-    scores = [hit.score for hit in hits]
-    return Signs(
-        top=best(scores, range(len(hits))),
-        cover=best(cover, ours[:10]),
-        lead=best(scores, ours) - best(scores, others) if ours and others else 0.1,
-        lead_cover=best(cover, ours[:10]) - best(cover, others[:10]),
-        close=sentences[0].around if sentences else 0.0,
-        first=1.0 if ours and ours[0] == 0 else 0.0,
-        known=1.0 if asked.speakers else 0.0,
+    covers = [(share(weights, roots(hit.text[:4_000])), hit.score, place in mine) for place, hit in enumerate(hits)]
+    ours = sorted((cover for cover, _, own in covers if own), reverse=True)
+    theirs = sorted((cover for cover, _, own in covers if not own), reverse=True)
+    cover = ours[0] if ours else 0.0
+    best = sentences[0].hit if sentences else None
+    named = _names_in(asked, best) if best else 0.0
+    if not asked.speakers:
+        held = cover * named
+        return Signs(held - 2 * _NOBODY, held, held - 2 * _NOBODY, 0.0, named)
+    lead = max((score for _, score, own in covers if own), default=0.0) - max(
+        (score for _, score, own in covers if not own), default=0.0
     )
+    return Signs(
+        depth=(sum(ours[:3]) - sum(theirs[:3])) / 3,
+        cover=cover,
+        ahead=cover - (theirs[0] if theirs else 0.0),
+        lead=lead if theirs and ours else 0.0,
+        named=named,
+    )
+
+
+def _names_in(asked: Asked, hit: Hit) -> float:
+    """Return the share of the names in a question, speakers' left out, that stand in a hit."""
+    spoken = {word for name in asked.speakers for word in words(name)}
+    names = [name for name in asked.names if not (spoken | _CALENDAR) & set(words(name))]
+    if not names:
+        return 1.0
+    text = f"{hit.speaker} {hit.metadata.get('subject', '')} {hit.text[:4_000]}"
+    held = set(words(text))
+    if not asked.speakers and not held & set(words(names[0])):  # whom the question is about
+        return 0.0
+    return sum(bool(held & set(words(name))) for name in names) / len(names)
 
 
 def confidence(signs: Signs) -> float:

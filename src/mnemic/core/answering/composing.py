@@ -15,14 +15,13 @@ from mnemic.core.answering.asking import Asked, Wants, read_question
 from mnemic.core.answering.certainty import confidence, read_signs
 from mnemic.core.answering.evidence import Sentence, read_sentences
 from mnemic.core.answering.moments import date_answer
-from mnemic.core.answering.statements import phrase, read_statements, standing, topic_of
+from mnemic.core.answering.statements import asks_attribute, phrase, read_statements, standing, topic_of
 from mnemic.core.answering.values import value_answer
-from mnemic.core.temporal import question_times
 from mnemic.model.query import Hit
 from mnemic.text import shorten
 
 NOT_FOUND: Final = "Not in memory."
-THRESHOLD: Final = 0.5
+THRESHOLD: Final = 0.35
 """The confidence from which an answer is given; set on public data, see `certainty`."""
 
 _LONGEST: Final = 320  # characters of a quotation, about 60 words
@@ -55,30 +54,31 @@ def compose(
     aware moment from which the question's time words count. Never raises, whatever the texts.
     """
     usable = [hit for hit in hits if hit.text.strip()]
-    asked = read_question(question, speakers)
+    asked = read_question(question, speakers, reference)
     if not usable:
         return Draft(NOT_FOUND, (), found=False, confidence=0.0)
-    stated = _stated(asked, usable, reference)
+    stated = _stated(asked, usable)
     if stated is not None:
         return stated
-    sentences = read_sentences(asked, usable, question_times(question, reference))
+    sentences = read_sentences(asked, usable)
     sure = round(confidence(read_signs(asked, usable, sentences)), 3)
     if sure < threshold or not sentences:
         return Draft(NOT_FOUND, (), found=False, confidence=sure)
     return _drawn(asked, sentences, sure)
 
 
-def _stated(asked: Asked, hits: Sequence[Hit], reference: datetime) -> Draft | None:
+def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:
     """Answer from statements about an attribute."""
+    if not asks_attribute(asked):
+        return None
     statements = read_statements(hits)
     topic = topic_of(asked, statements)
     if topic is None:
         return None
-    times = question_times(asked.text, reference)
-    held = standing(topic, asked, statements, times[0] if times else None)
+    held = standing(topic, asked, statements)
     if not held.now:
         return None
-    text = phrase(topic, held)
+    text = phrase(asked, topic, held)
     told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
     return Draft(text, tuple({each.hit.id: each.hit for each in told}.values()), found=True, confidence=_STATED, value=text)
 
@@ -91,7 +91,9 @@ def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
             return Draft(dated.text, (dated.sentence.hit,), found=True, confidence=sure, value=dated.text)
     drawn = value_answer(asked, sentences)
     if drawn is not None:
-        return Draft(drawn.text, drawn.citations, found=True, confidence=sure, value=drawn.text)
+        name = drawn.text if asked.wants is Wants.PERSON else ""
+        text = drawn.text[:1].upper() + drawn.text[1:]
+        return Draft(text, tuple({each.hit.id: each.hit for each in drawn.sentences}.values()), found=True, confidence=sure, value=drawn.text, name=name)
     best = sentences[0]
     words = shorten(best.text, _LONGEST)
     return Draft(quoted(best.hit, words), (best.hit,), found=True, confidence=sure, value=words)

@@ -7,19 +7,25 @@ the hits alone, for the whole memory is not seen from here.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from mnemic.core.answering.asking import Asked
+from mnemic.core.answering.roots import content_roots, roots
 from mnemic.model.moment import TimeSpan
 from mnemic.model.query import Hit
-from mnemic.text import fold, sentence_spans, terms
+from mnemic.text import fold, sentence_spans, words
 
 _LONGEST: Final = 4_000  # characters of a hit that are read
 _SOON: Final = timedelta(days=10)  # what happened is mostly told within days
-_SAID_THEN: Final = 0.2
+_SAID_THEN: Final = 0.25
+_CORRECTION: Final = re.compile(
+    r"\b(?:correction|i (?:told|said) (?:you )?(?:it )?wrong|i was wrong|it's actually|it is actually)\b", re.IGNORECASE
+)
+_CORRECTS: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class Sentence:
 
 def stem_weights(asked: Asked, hits: Sequence[Hit]) -> dict[str, float]:
     """Return how much each stem of the question tells, judged by in how many of the hits it stands."""
-    held = [frozenset(terms(hit.text[:_LONGEST])) for hit in hits]
+    held = [roots(hit.text[:_LONGEST]) for hit in hits]
     return {each: math.log1p((len(held) + 1) / (sum(each in one for one in held) + 0.5)) for each in asked.stems}
 
 
@@ -58,12 +64,12 @@ def share(weights: Mapping[str, float], found: frozenset[str]) -> float:
     return sum(weight for each, weight in weights.items() if each in found) / whole if whole else 0.0
 
 
-def read_sentences(asked: Asked, hits: Sequence[Hit], times: Sequence[TimeSpan] = ()) -> list[Sentence]:
+def read_sentences(asked: Asked, hits: Sequence[Hit]) -> list[Sentence]:
     """Return the sentences of all hits, best first; those said in, or soon after, a time that is named are worth more."""
     weights = stem_weights(asked, hits)
     found = []
     for rank, hit in enumerate(hits):
-        timely = _SAID_THEN if any(_near(span, hit.said_at) for span in times) else 0.0
+        timely = _SAID_THEN if any(_near(span, hit.said_at) for span in asked.times) else 0.0
         found.extend(_of_hit(asked, hit, rank, weights, timely))
     return sorted(found, key=lambda sentence: -sentence.score)
 
@@ -78,16 +84,16 @@ def _near(span: TimeSpan, said_at: datetime) -> bool:
 def _of_hit(asked: Asked, hit: Hit, rank: int, weights: Mapping[str, float], timely: float) -> list[Sentence]:
     text = hit.text[:_LONGEST]
     spans = sentence_spans(text)
-    stems = [frozenset(terms(text[start:end])) for start, end in spans]
+    stems = [roots(text[start:end]) for start, end in spans]
     ours = is_about(asked, hit)
+    for_hit = timely + 3.0 * hit.score + (0.35 if ours else 0.0) + (_CORRECTS if _CORRECTION.search(text) else 0.0)
     found = []
     for place, (start, end) in enumerate(spans):
         beside = stems[max(0, place - 1) : place + 2]
         cover, around = share(weights, stems[place]), share(weights, frozenset().union(*beside))
-        question = text[start:end].rstrip().endswith("?")
-        score = timely + 2.0 * hit.score + 0.5 * cover + 0.4 * around + (0.25 if ours else 0.0) - (0.3 if question else 0.0)
+        score = _worth(asked, text[start:end], cover, around) + for_hit
         found.append(
-            Sentence(hit, rank, text[start:end], start, end, stems[place], cover, around, score - 0.005 * rank, ours)
+            Sentence(hit, rank, text[start:end], start, end, stems[place], cover, around, score, ours)
         )
     return found
 
@@ -98,3 +104,15 @@ def is_about(asked: Asked, hit: Hit) -> bool:
         return True
     subject = str(hit.metadata.get("subject", "")) if hit.kind != "message" else ""
     return any(fold(name) in (fold(hit.speaker), fold(subject)) for name in asked.speakers)
+
+
+def _worth(asked: Asked, text: str, cover: float, around: float) -> float:
+    """Return what a sentence is worth by itself; a question hardly answers, and an answer says something new."""
+    new = min(4, len(_fresh(asked, text)))
+    question = text.rstrip().endswith("?")
+    return 0.5 * cover + 0.5 * around + 0.03 * new + 0.05 * math.log1p(len(text)) - (0.37 if question else 0.0)
+
+
+def _fresh(asked: Asked, text: str) -> set[str]:
+    """Return the stems of a sentence that the question does not have: what it could answer with."""
+    return set(content_roots(words(text))) - set(asked.stems)

@@ -14,9 +14,9 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.evidence import Sentence
+from mnemic.core.answering.roots import roots
 from mnemic.core.temporal import FoundTime, find_times
 from mnemic.model.moment import Grain, TimeSpan
-from mnemic.text import content_terms
 
 _NEAR_UNIT: Final = re.compile(
     r"\b(?:the )?(?P<side>last|past|this past|previous|next|this coming|coming|this)\s+(?P<unit>week|weekend)\b"
@@ -93,7 +93,7 @@ def _beside(sentence: Sentence) -> list[FoundTime]:
 def _distance(asked: Asked, sentence: Sentence, time: FoundTime) -> int:
     wanted = set(asked.stems)
     places = [
-        match.start() for match in re.finditer(r"\w+", sentence.text) if wanted & set(content_terms(match.group()))
+        match.start() for match in re.finditer(r"\w+", sentence.text) if wanted & roots(match.group())
     ]
     return min((abs(place - time.start) for place in places), default=40)
 

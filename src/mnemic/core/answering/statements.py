@@ -14,11 +14,11 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants
 from mnemic.core.answering.moments import day
+from mnemic.core.answering.roots import roots
 from mnemic.core.extraction import extract
 from mnemic.core.wording import akin, same_value
 from mnemic.model.query import Hit
-from mnemic.model.moment import TimeSpan
-from mnemic.text import content_terms, fold, stem, words
+from mnemic.text import fold, stem, words
 
 _KIN: Final = (
     "sister brother mother mum mom father dad son daughter niece nephew aunt uncle cousin grandmother grandfather "
@@ -32,9 +32,10 @@ _RULES: Final = tuple(
     for pattern, attributes in (
         (r"\bhow (?:do|does|did) .+ (?:feel|think)\b", ("preference.like", "preference.prefers")),
         (r"\bfavou?rite (?P<noun>[a-z]+(?: [a-z]+)?)", ("preference.favourite",)),
-        (r"\bwhere (?:do|does|did|is|are|has|have) .*\b(?:live|lives|living|based|lived)\b|\bhome (?:town|city)\b", ("home.place",)),
+        (r"\b(?:where|(?:what|which) (?:city|cities|towns?|countr(?:y|ies)|places?)) (?:do|does|did|is|are|has|have) .*\b(?:live|lives|living|based|lived)\b"
+         r"|\bhome (?:town|city)\b", ("home.place",)),
         (r"\bwhere (?:do|does|did|is|has) .*\b(?:work|working|worked|employed)\b|\bemployer\b", ("work.employer",)),
-        (r"\bfor (?:a living|work)\b|\b(?:job|profession|occupation)\b|\bwork as\b|\bjob title\b", ("work.job",)),
+        (r"\bfor (?:a living|work)\b|\b(?:jobs?|professions?|occupation)\b|\bwork as\b|\bjob title\b", ("work.job",)),
         (r"\bbirthday\b", ("identity.birthday",)),
         (r"\bhow old\b|\b(?:what|which) age\b|'s age\b", ("identity.age",)),
         (r"\ballerg(?:ic|y|ies)\b", ("health.allergy",)),
@@ -118,10 +119,15 @@ def _of_hit(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
     ]  # fmt: skip
 
 
+def asks_attribute(asked: Asked) -> bool:
+    """Tell whether a question asks for an attribute of the tree at all."""
+    if asked.wants in {Wants.TIME, Wants.SPAN, Wants.REASON} and "birthday" not in asked.low:
+        return False
+    return any(pattern.search(asked.low) for pattern, _ in _RULES)
+
+
 def topic_of(asked: Asked, statements: Sequence[Statement]) -> Topic | None:
     """Return the attribute that a question asks for and whose; None when it asks for no attribute of anyone known."""
-    if asked.wants in {Wants.TIME, Wants.SPAN, Wants.REASON} and "birthday" not in asked.low:
-        return None
     for pattern, attributes in _RULES:
         match = pattern.search(asked.low)
         if match is None:
@@ -151,8 +157,9 @@ def _subject(asked: Asked, statements: Sequence[Statement]) -> str:
     return people[0] if people else (asked.names[0] if asked.names else "")
 
 
-def standing(topic: Topic, asked: Asked, statements: Sequence[Statement], at: TimeSpan | None) -> Standing:
-    """Return what holds of a topic at a time (default: by the latest words), and what held before."""
+def standing(topic: Topic, asked: Asked, statements: Sequence[Statement]) -> Standing:
+    """Return what holds of a topic at the time of the question (default: by the latest words), and what held before."""
+    at = asked.times[0] if asked.times else None
     now: list[Statement] = []
     before: list[Statement] = []
     for each in statements:
@@ -183,7 +190,7 @@ def _fits(topic: Topic, asked: Asked, each: Statement) -> bool:
     if topic.attributes[0] == "possession.pet" and topic.noun != "pet":
         return topic.noun in words(each.value)
     if topic.attributes[0] == "preference.like":
-        return bool(set(content_terms(each.value)) & set(asked.stems))
+        return bool(roots(each.value) & set(asked.stems))
     return True
 
 
@@ -207,25 +214,42 @@ def shown_value(topic: Topic, statement: Statement) -> str:
     return named["name"] if named and topic.attributes[0] in {"possession.pet"} and topic.noun else statement.value
 
 
-def phrase(topic: Topic, standing: Standing) -> str:
+def phrase(asked: Asked, topic: Topic, held: Standing) -> str:
     """Return the answer: the values that hold, and, for one value, what held before."""
     if topic.attributes[0].startswith("preference.like"):
-        return _feeling(standing)
-    values = list(dict.fromkeys(shown_value(topic, each) for each in standing.now))
-    text = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
-    notes = []
-    if len(standing.now) == 1 and standing.before:
-        current = standing.now[0]
-        if current.dated:
-            notes.append(f"since {day(current.since)}")
-        earlier = [shown_value(topic, each) for each in standing.before if not akin(each.value, current.value)]
-        notes.extend([f"before: {earlier[-1]}"] if earlier else [])
-    text = text[:1].upper() + text[1:]
+        return _feeling(held)
+    values = list(dict.fromkeys(shown_value(topic, each) for each in held.now))
+    earlier = [shown_value(topic, each) for each in held.before if not akin(each.value, held.now[-1].value)]
+    if asked.wants is Wants.COUNT:
+        return f"{len(values)}: {_listed(values)}"
+    if asked.wants is Wants.YES_NO:
+        return _yes_or_no(asked, values, earlier)
+    if len(values) > 1 or (asked.many and earlier and _is_single(held.now[-1].attribute)):
+        text = _listed(values) if len(values) > 1 else ", then ".join(dict.fromkeys((*earlier, *values)))
+        return text[:1].upper() + text[1:]
+    notes = [f"since {day(held.now[-1].since)}"] if held.before and held.now[-1].dated else []
+    notes.extend([f"before: {earlier[-1]}"] if earlier else [])
+    text = values[0][:1].upper() + values[0][1:]
     return f"{text} ({'; '.join(notes)})" if notes else text
 
 
-def _feeling(standing: Standing) -> str:
-    current = standing.now[-1]
-    earlier = [each for each in standing.before if each.polarity != current.polarity]
+def _listed(values: Sequence[str]) -> str:
+    return values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
+
+
+def _yes_or_no(asked: Asked, values: Sequence[str], earlier: Sequence[str]) -> str:
+    """Return yes or no when the question names a value that holds, or one that no longer does; else what holds."""
+    wanted = set(asked.stems)
+    if any(roots(value) & wanted for value in values):
+        return f"Yes: {_listed(values)}"
+    if any(roots(value) & wanted for value in earlier):
+        return f"No: {_listed(values)}"
+    text = _listed(values)
+    return text[:1].upper() + text[1:]
+
+
+def _feeling(held: Standing) -> str:
+    current = held.now[-1]
+    earlier = [each for each in held.before if each.polarity != current.polarity]
     note = f" (before: {earlier[-1].text.rstrip('.')}, {day(earlier[-1].hit.said_at)})" if earlier else ""
     return f"{current.text.rstrip('.')}{note}"

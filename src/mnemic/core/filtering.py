@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, get_args
 
@@ -22,7 +23,14 @@ FIELDS: Final = (
     "id", "external_id", "kind", "role", "speaker", "session", "agent", *TIMES, "subject", "attribute",
 )  # fmt: skip
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
-_DEPTH = 20
+CONDITIONS: Final = 200
+"""Comparisons in one filter."""
+
+VALUES: Final = 10_000
+"""Values in all lists of one filter."""
+
+_DEPTH: Final = 20
+_BITS: Final = 63  # of a number that engines hold, besides its sign
 _NEVER = datetime.min.replace(tzinfo=UTC)  # a time is always given here
 
 
@@ -37,11 +45,34 @@ def parse_filter(given: object, zone: tzinfo, *, field: str = "where", depth: in
     parts = [_clause(str(name), value, zone, field, depth) for name, value in given.items()]
     if not parts:
         raise InputError(field, "is empty; leave it out to search everything")
-    return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    found = parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    if depth == 0:
+        _check_size(list(_comparisons(found)), field)
+    return found
+
+
+def _check_size(comparisons: Sequence[Compare], field: str) -> None:
+    if len(comparisons) > CONDITIONS:
+        raise InputError(field, f"has {len(comparisons)} conditions; at most {CONDITIONS} are allowed")
+    values = sum(len(each.value) for each in comparisons if each.operator in ("in", "nin"))
+    if values > VALUES:
+        raise InputError(field, f"has {values} values in its lists; at most {VALUES} are allowed")
+
+
+def _comparisons(found: Filter) -> Iterator[Compare]:
+    match found:
+        case Compare():
+            yield found
+        case Not(part):
+            yield from _comparisons(part)
+        case AllOf(parts) | AnyOf(parts):
+            for part in parts:
+                yield from _comparisons(part)
 
 
 def _clause(name: str, value: object, zone: tzinfo, field: str, depth: int) -> Filter:
     place = f"{field}.{name}"
+    _check_text(name, place)
     if name in ("and", "or"):
         if not isinstance(value, Sequence) or isinstance(value, str) or not value:
             raise InputError(place, "needs a list of filters with at least one in it")
@@ -81,9 +112,9 @@ def _compare(name: str, key: str | None, operator: str, value: object, zone: tzi
                 raise InputError(place, "needs true or false")
             return Compare(name, key, operator, value)
         case "contains":
-            if key is None and not isinstance(value, str):
-                raise InputError(place, f"needs a string, got {type(value).__name__}")
-            return Compare(name, key, operator, value if key is None else _value(name, key, value, zone, place))
+            if key is None and (name in TIMES or not isinstance(value, str)):
+                raise InputError(place, f"needs a field that holds text and a string, got {type(value).__name__}")
+            return Compare(name, key, operator, _value(name, key, value, zone, place))
         case "eq" | "ne":
             return Compare(name, key, operator, _value(name, key, value, zone, place))
         case "gt" | "gte" | "lt" | "lte":
@@ -96,16 +127,34 @@ def _compare(name: str, key: str | None, operator: str, value: object, zone: tzi
 
 def _value(name: str, key: str | None, value: object, zone: tzinfo, place: str) -> Any:
     if key is not None:
-        if isinstance(value, Mapping | list | tuple):
-            raise InputError(place, "needs a plain value: a string, a number, true, false or null")
-        return value.isoformat() if isinstance(value, datetime) else value
+        return _plain(value, place)
     if name in TIMES:
         if value is None:
             raise InputError(place, "needs a time")
         return to_micros(read_time(_whole_date(value), place, now=_NEVER, zone=zone)[0])
     if value is not None and (isinstance(value, bool) or not isinstance(value, str | int)):
         raise InputError(place, f"needs a string, got {type(value).__name__}")
-    return None if value is None else str(value)
+    return None if value is None else str(_plain(value, place))
+
+
+def _plain(value: object, place: str) -> Any:
+    """Return a value that JSON and every engine can hold."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if value is not None and not isinstance(value, str | int | float):
+        raise InputError(place, "needs a plain value: a string, a number, true, false or null")
+    if isinstance(value, int) and value.bit_length() > _BITS:
+        raise InputError(place, f"is a number beyond {_BITS + 1} bits")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(place, f"needs a number, got {value}")
+    if isinstance(value, str):
+        _check_text(value, place)
+    return value
+
+
+def _check_text(text: str, place: str) -> None:
+    if any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
+        raise InputError(place.encode("ascii", "backslashreplace").decode(), "holds a NUL or a lone surrogate")
 
 
 def _whole_date(value: object) -> Any:

@@ -6,13 +6,27 @@ compared as JSON values: the number 5, the text "5" and true are three things.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Float, Select, Text, and_, case, cast, false, func, literal, not_, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Float,
+    Select,
+    TableValuedAlias,
+    Text,
+    and_,
+    cast,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+)
 
 from mnemic.backends.sql import schema as s
-from mnemic.backends.sql.rows import to_json
 from mnemic.model.query import AllOf, AnyOf, Compare, Filter, Not
 
 Columns = Mapping[str, ColumnElement[Any]]
@@ -35,6 +49,8 @@ _MEMORY: Final[Columns] = {
     "subject": s.memory.c.subject,
     "attribute": s.memory.c.attribute,
 }
+
+_NUMBERS: Final = ("integer", "real")
 
 
 def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
@@ -106,24 +122,17 @@ def _metadata(key: str, where: Compare) -> ColumnElement[bool]:
     """Compare a value of the caller's metadata through SQLite's `json_each`, which takes any key as it is."""
     each = func.json_each(func.coalesce(s.message.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
     found = select(literal(1)).where(each.c.key == key)
-    written = case(
-        (each.c.type == "true", literal("true")),
-        (each.c.type == "false", literal("false")),
-        (each.c.type.in_(["array", "object"]), each.c.value),
-        else_=func.json_quote(each.c.value),
-    )
-    number = each.c.type.in_(["integer", "real"])
     value = where.value
     match where.operator:
         case "eq":
-            return found.where(written.in_(_spellings(value))).exists()
+            return found.where(_holds(each, [value])).exists()
         case "in":
-            return found.where(written.in_([text for item in value for text in _spellings(item)])).exists()
+            return found.where(_holds(each, value)).exists()
         case "exists":
             return found.exists() if value else not_(found.exists())
         case "contains":
-            inner = func.json_each(each.c.value).table_valued("value", name="item")
-            listed = select(literal(1)).where(func.json_quote(inner.c.value).in_(_spellings(value))).exists()
+            inner = func.json_each(each.c.value).table_valued("value", "type", name="item")
+            listed = select(literal(1)).where(_holds(inner, [value])).exists()
             return or_(
                 found.where(each.c.type == "array").where(listed).exists(),
                 found.where(each.c.type == "text")
@@ -131,15 +140,19 @@ def _metadata(key: str, where: Compare) -> ColumnElement[bool]:
                 .exists(),
             )
         case _:
-            typed = number if isinstance(value, int | float) else each.c.type == "text"
-            left = cast(each.c.value, Float if isinstance(value, int | float) else Text)
+            number = isinstance(value, int | float)
+            typed = each.c.type.in_(_NUMBERS) if number else each.c.type == "text"
+            left = cast(each.c.value, Float if number else Text)
             return found.where(typed).where(_operate(left, where)).exists()
 
 
-def _spellings(value: Any) -> list[str]:
-    """Return the JSON texts that equal a value: 5 is also 5.0."""
-    if isinstance(value, float) and value.is_integer():
-        return [to_json(value), to_json(int(value))]
-    if isinstance(value, int) and not isinstance(value, bool):
-        return [to_json(value), to_json(float(value))]
-    return [to_json(value)]
+def _holds(each: TableValuedAlias, values: Sequence[Any]) -> ColumnElement[bool]:
+    """Tell whether a JSON value equals one of these; 5 is also 5.0, and neither is "5" or true."""
+    words = [value for value in values if isinstance(value, str)]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    others = [json.dumps(value) for value in values if value is None or isinstance(value, bool)]
+    return or_(
+        (each.c.type == "text") & each.c.value.in_(words),
+        each.c.type.in_(_NUMBERS) & each.c.value.in_(numbers),
+        each.c.type.in_(others),  # JSON's names for them are SQLite's names of the types
+    )

@@ -1,12 +1,13 @@
-"""Index entries of memories and segments: one for each version, so that the past can be searched as well."""
+"""Index entries: of messages one for each passage, of memories one for each version, so that the past is found."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.index import Entry, Vector
 from mnemic.model.memory import Memory, Segment
+from mnemic.model.message import StoredMessage
 from mnemic.model.moment import to_micros
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
@@ -18,6 +19,27 @@ def indexed_text(attribute: str, text: str) -> str:
         return f"{attribute_of(attribute).label}: {text}"
     except KeyError:  # an attribute outside the tree, such as one that a newer version wrote
         return text
+
+
+def message_entries(
+    message: StoredMessage, spans: Sequence[tuple[int, int]], vectors: Sequence[Vector | None]
+) -> list[Entry]:
+    """Return the entries of a message: one for each passage, with its vector (None: still to be embedded)."""
+    return [
+        Entry(
+            kind="message",
+            owner=message.id,
+            text=message.text[start:end],
+            speaker=message.speaker,
+            said_at=to_micros(message.said_at),
+            vector=vector,
+            session_id=message.session_id,
+            position=message.position,
+            start=start,
+            end=end,
+        )
+        for (start, end), vector in zip(spans, vectors, strict=True)
+    ]
 
 
 def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]:

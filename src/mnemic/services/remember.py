@@ -16,15 +16,15 @@ from mnemic.core.intake import Incoming, check_id, read_messages
 from mnemic.core.tiers import OpenPage, place
 from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
-from mnemic.model.index import Entry, Vector
+from mnemic.model.index import Vector
 from mnemic.model.job import Job, JobState
 from mnemic.model.message import Page, Session, StoredMessage
-from mnemic.model.moment import to_micros
 from mnemic.model.receipt import Added, Skipped
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import SessionTail, Store, Transaction
+from mnemic.services.indexing import message_entries
 from mnemic.services.scoping import Scoping
 from mnemic.text import passages
 
@@ -248,7 +248,11 @@ def _append(
     )
     keys = [piece.message.dedupe or f"new:{message.id}" for piece, message in zip(pieces, placed, strict=True)]
     tx.messages.append(list(zip(placed, keys, strict=True)), pages, session)
-    entries = [entry for message, piece in zip(placed, pieces, strict=True) for entry in _entries(message, piece)]
+    entries = [
+        entry
+        for message, piece in zip(placed, pieces, strict=True)
+        for entry in message_entries(message, piece.spans, piece.vectors)
+    ]
     cube_key = session.cube_key
     tx.index.add(cube_key, revision, entries)
     if any(entry.vector is None for entry in entries):
@@ -306,21 +310,3 @@ def _new_page(message: StoredMessage, position: int) -> Page:
         new_id(), message.cube_key, message.session_id, position, message.speaker, replied=False,
         started_at=said_at, ended_at=said_at,
     )  # fmt: skip
-
-
-def _entries(message: StoredMessage, piece: _Piece) -> list[Entry]:
-    return [
-        Entry(
-            kind="message",
-            owner=message.id,
-            text=f"{message.text[start:end]}",
-            speaker=message.speaker,
-            said_at=to_micros(message.said_at),
-            vector=vector,
-            session_id=message.session_id,
-            position=message.position,
-            start=start,
-            end=end,
-        )
-        for (start, end), vector in zip(piece.spans, piece.vectors, strict=True)
-    ]

@@ -154,7 +154,7 @@ class Memory:
         """Return the hits that answer a question best, best first, with their sources.
 
         `kinds` are message, segment, fact, preference, event, insight, or memory for all of the latter (default: all
-        but segments). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from the past;
+        but segments and insights). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from the past;
         "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are counted
         in `cut`. `explain` adds each channel's rank and part of the score.
         """

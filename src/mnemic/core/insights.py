@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mnemic.core.keywords import stems
 from mnemic.model.memory import Segment
 from mnemic.model.message import MessageRole, StoredMessage
+from mnemic.text import terms
 
 ATTRIBUTE: Final = "interest.topic"
 """The attribute of insights about topics."""
+
+_PAGES: Final = 3
+"""Pages in which a keyword must stand."""
 
 _SHARE: Final = 0.6
 """Share of a topic's words from which it is one person's topic rather than everybody's."""
@@ -27,13 +32,18 @@ class Insight:
     confidence: float
 
 
-def insight(segment: Segment, messages: Sequence[StoredMessage]) -> Insight | None:
-    """Return what a segment's pages say about its speakers; None when it has no keywords or nobody but assistants."""
+def insight(segment: Segment, pages: Sequence[Sequence[StoredMessage]]) -> Insight | None:
+    """Return what a segment's pages say about its speakers; None when no word recurs or nobody but assistants spoke.
+
+    A keyword counts when it stands in at least three pages, and in a third of them: what came up once is no topic.
+    """
     spoken: Counter[str] = Counter()
-    for message in messages:
+    for message in (message for messages in pages for message in messages):
         if message.role is MessageRole.USER:
             spoken[message.speaker] += len(message.text.split())
-    topic = segment.keywords[:3]
+    present = [{term for message in messages for term in terms(message.text)} for messages in pages]
+    needed = max(_PAGES, len(pages) / 3)
+    topic = [each for each in segment.keywords if sum(stems([each]) <= page for page in present) >= needed][:3]
     if not spoken or not topic:
         return None
     leader, words = spoken.most_common(1)[0]

@@ -100,7 +100,7 @@ def _renewed(tx: Transaction, segment: Segment, now: datetime) -> tuple[Memory |
     """Return a segment's insight with its new version; None twice when there is nothing to say."""
     pages = [page.id for page in tx.pages.of_segment(segment.cube_key, segment.id)]
     said = tx.pages.messages(segment.cube_key, pages)
-    found = insight(segment, [message for messages in said.values() for message in messages])
+    found = insight(segment, list(said.values()))
     held = [from_id for kind, from_id, to_id in tx.memories.relations(segment.cube_key, [segment.id])
             if kind == DERIVED and to_id == segment.id]  # fmt: skip
     known = next(iter(tx.memories.get(segment.cube_key, held).values()), None)

@@ -24,6 +24,7 @@ from mnemic.core.ranking import Question, Weights, rank, warmed
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
 from mnemic.model.index import CubeView, Vector
+from mnemic.model.memory import MemoryKind
 from mnemic.model.moment import to_micros
 from mnemic.model.query import Filter, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
@@ -37,7 +38,7 @@ from mnemic.text import content_terms, words
 _log = logging.getLogger(__name__)
 
 KINDS: Final = ("message", "segment", *MEMORY_KINDS)
-DEFAULT_KINDS: Final = ("message", *MEMORY_KINDS)
+DEFAULT_KINDS: Final = ("message", *(kind for kind in MEMORY_KINDS if kind != MemoryKind.INSIGHT))
 LIMIT: Final = 1_000
 """Hits that one search may ask for."""
 

@@ -20,7 +20,7 @@ PERSONAL = "personal"
 
 
 class Scoping:
-    """Finds cubes; remembers the personal ones it has seen, which saves a query for each call."""
+    """Finds cubes; remembers the personal ones it has seen, which saves a query for each write."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -55,7 +55,7 @@ class Scoping:
         """Return the scope of a read: the named cubes, or the user's personal one; empty when nothing is stored yet."""
         principal = check_id(user, "user")
         if cubes is None:
-            found = self.known(principal) or tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)
+            found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)  # another process may have deleted it
             return Scope(principal, (found,), (Role.OWNER,)) if found else Scope(principal, (), ())
         names = dict.fromkeys(check_id(name, "cubes") for name in check_names(cubes, "cubes"))
         granted = [self._granted(tx, principal, name, Role.READER) for name in names]

@@ -15,6 +15,11 @@ from mnemic.model.moment import from_micros, to_micros
 from mnemic.model.scope import Cube, CubeKind, Role
 
 _GRANTED = select(s.cube, s.cube_grant.c.role.label("role")).join(s.cube_grant)
+_FIND = select(s.cube).where(
+    s.cube.c.owner == bindparam("cube_owner"),
+    s.cube.c.kind == bindparam("cube_kind"),
+    s.cube.c.name == bindparam("cube_name"),
+)
 _TOUCH = (
     update(s.cube)
     .where(s.cube.c.key == bindparam("cube_key"))
@@ -56,8 +61,7 @@ class SqlCubes:
 
     def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
         """Return the owner's cube of that name."""
-        query = select(s.cube).where(s.cube.c.owner == owner, s.cube.c.kind == kind.value, s.cube.c.name == name)
-        row = self._connection.execute(query).first()
+        row = self._connection.execute(_FIND, {"cube_owner": owner, "cube_kind": kind.value, "cube_name": name}).first()
         return rows.cube(row) if row else None
 
     def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
+from mnemic.errors import NotFoundError
 from mnemic.model.index import CubeView, Entry, Vector
 from mnemic.text import terms
 
@@ -85,9 +86,10 @@ def _size(view: CubeView) -> int:
 class SqlIndex:
     """Implements `ports.store.Index`."""
 
-    def __init__(self, connection: Connection, cache: ViewCache) -> None:
+    def __init__(self, connection: Connection, cache: ViewCache, *, writing: bool = False) -> None:
         self._connection = connection
         self._cache = cache
+        self._writing = writing
 
     def add(self, cube_key: int, revision: int, entries: Sequence[Entry]) -> None:
         """Index entries: text and vector, in this transaction."""
@@ -180,7 +182,9 @@ class SqlIndex:
 
     def view(self, cube_key: int) -> CubeView:
         """Return the cube's entries as of this transaction, from the cache when it is current."""
-        current = self._connection.execute(_REVISION, {"cube_key": cube_key}).one()
+        current = self._connection.execute(_REVISION, {"cube_key": cube_key}).first()
+        if current is None:
+            raise NotFoundError("this cube was deleted by another call")
         held = self._cache.find(cube_key)
         if held is not None and (held[0].revision, held[1]) == (current.revision, current.erasures):
             return held[0]
@@ -190,12 +194,13 @@ class SqlIndex:
         if base is not None and held is not None and held[1] != current.erasures:
             base = self._without_erased(base)
         view = self._build(cube_key, current.revision, base)
-        self._cache.put(view, current.erasures)
+        if not self._writing:  # what is not committed is for this transaction only
+            self._cache.put(view, current.erasures)
         return view
 
     def _without_erased(self, base: CubeView) -> CubeView:
         alive = np.fromiter(self._connection.scalars(_KEYS, {"cube_key": base.cube_key}), dtype=np.int64)
-        return _linked(_select(base, np.isin(base.keys, alive, assume_unique=True)))
+        return _linked(_compacted(_select(base, np.isin(base.keys, alive, assume_unique=True))))
 
     def _build(self, cube_key: int, revision: int, base: CubeView | None) -> CubeView:
         since = base.revision if base is not None else -1
@@ -385,6 +390,29 @@ def _renumber(
     mapped: list[int] = [places.setdefault(name, len(places)) for name in new]
     table = np.array([*mapped, -1], dtype=numbers.dtype)  # the last place serves -1: none
     return table[numbers], list(places)
+
+
+def _compacted(view: CubeView) -> CubeView:
+    """Leave out the names that no entry has any more: a forgotten speaker must not be looked for."""
+    kinds, kind_names = _used(view.kinds, view.kind_names)
+    speakers, speaker_names = _used(view.speakers, view.speaker_names)
+    sessions, session_ids = _used(view.sessions, view.session_ids)
+    return replace(
+        view,
+        kinds=kinds,
+        speakers=speakers,
+        sessions=sessions,
+        kind_names=kind_names,
+        speaker_names=speaker_names,
+        session_ids=session_ids,
+    )
+
+
+def _used(numbers: NDArray[_Number], names: Sequence[str]) -> tuple[NDArray[_Number], Sequence[str]]:
+    used = np.unique(numbers[numbers >= 0])
+    table = np.full(len(names) + 1, -1, dtype=numbers.dtype)  # the last place serves -1: none
+    table[used] = np.arange(len(used), dtype=numbers.dtype)
+    return table[numbers], [names[int(number)] for number in used]
 
 
 def _reorder(view: CubeView, order: NDArray[np.int64]) -> CubeView:

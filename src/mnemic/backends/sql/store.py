@@ -27,9 +27,10 @@ from mnemic.errors import StoreError
 class SqlTransaction:
     """Implements `ports.store.Transaction`; each part is made when it is first asked for."""
 
-    def __init__(self, connection: Connection, cache: ViewCache) -> None:
+    def __init__(self, connection: Connection, cache: ViewCache, *, writing: bool = False) -> None:
         self.connection = connection
         self._cache = cache
+        self._writing = writing
 
     @cached_property
     def cubes(self) -> SqlCubes:
@@ -59,7 +60,7 @@ class SqlTransaction:
     @cached_property
     def index(self) -> SqlIndex:
         """The search index."""
-        return SqlIndex(self.connection, self._cache)
+        return SqlIndex(self.connection, self._cache, writing=self._writing)
 
     @cached_property
     def jobs(self) -> SqlJobs:
@@ -116,7 +117,7 @@ class SqlStore:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
         self._check_open()
         with self._database.write() as connection:
-            yield SqlTransaction(connection, self._cache)
+            yield SqlTransaction(connection, self._cache, writing=True)
 
     def scrub(self) -> bool:
         """Take what was erased out of the write-ahead log; False when a reader holds on to it for now."""

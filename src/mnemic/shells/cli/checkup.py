@@ -122,7 +122,7 @@ def _store(face: Face, settings: Settings) -> list[Finding]:
             stats = memory.stats(user=face.user)
     except MnemicError as error:
         return [Finding("store", False, str(error), SAVE, exit_code(error))]
-    found = [Finding(name, ok, told, SAVE) for name, ok, told in looked]
+    found = [Finding(name, ok, told, SAVE) for name, ok, told in looked if name != "embedder"]
     waiting = sum(stats.jobs.get(state, 0) for state in ("queued", "running", "failed"))
     dead = stats.jobs.get("dead", 0)
     told = f"{plural(stats.messages, 'message')} of {one_line(face.user)}, {size(stats.bytes_on_disk)} on disk"

@@ -104,8 +104,8 @@ class Face:
         typer.confirm(shown(question), abort=True, err=True)
 
     @contextmanager
-    def progress(self, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-        """Show a bar on stderr while work goes on; the value given is called with the steps that were done."""
+    def progress(self, title: str, total: int | None = None) -> Iterator[Callable[[int, int | None], None]]:
+        """Show a bar on stderr while work goes on; what is handed out is told how much is done, and of how much."""
         from rich import progress  # noqa: PLC0415 - rich is imported by those who print
 
         columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn())
@@ -114,7 +114,7 @@ class Face:
             *columns, progress.TimeElapsedColumn(), console=self.err, transient=True, disable=hidden
         ) as bar:
             task = bar.add_task(title, total=total)
-            yield lambda steps: bar.advance(task, steps)
+            yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
 def face_of(context: typer.Context) -> Face:

@@ -69,7 +69,7 @@ def wait_for_jobs(
 ) -> None:
     """Wait until background work is finished."""
     face = face_of(context)
-    with face.memory() as memory, face.progress("refining", None):
+    with face.memory() as memory, face.progress("refining"):
         found = memory.jobs.wait(ids or None, user=face.user, timeout=timeout, cube=cube)
     face.confirm(found, lambda: showing.jobs(found))
 
@@ -128,7 +128,7 @@ def pull_model(
 ) -> None:
     """Bring a sentence embedder (ONNX or safetensors) into the memory's folder."""
     face = face_of(context)
-    with face.progress(f"pulling {name}", None):
+    with face.progress(f"pulling {name}"):
         folder = upkeep.pull(face, name, source)
     face.confirm({"folder": folder}, lambda: shown(f"pulled to {folder}"))
     face.note(f"use it with MNEMIC_EMBEDDER={folder}, then `mnemic reindex`")

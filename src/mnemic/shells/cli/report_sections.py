@@ -62,7 +62,7 @@ def over_time(outcome: Outcome) -> str:
 def tiers(outcome: Outcome) -> str:
     """Return how the tiers filled, and what they hold."""
     series = [
-        ("Short-term: pages in the open", "short", [step.stats.short_term for step in outcome.sessions]),
+        ("Short-term: pages in no topic yet", "short", [step.stats.short_term for step in outcome.sessions]),
         ("Mid-term: topics", "mid", [len(step.stats.segments) for step in outcome.sessions]),
         ("Long-term: memories", "long", [sum(step.stats.memories.values()) for step in outcome.sessions]),
     ]
@@ -81,7 +81,7 @@ def tiers(outcome: Outcome) -> str:
 def _holdings(stats: Stats) -> str:
     most = max(stats.memories.values(), default=1)
     rows = [
-        ("Short-term", f"{plural(stats.short_term, 'page')}, {stats.capacity} kept a session", "short",
+        ("Short-term", f"{plural(stats.short_term, 'page')}, room for {stats.capacity} in each session", "short",
          stats.short_term / max(stats.capacity, 1)),
         ("Mid-term", f"{plural(len(stats.segments), 'topic')}, {stats.archived} archived", "mid",
          1.0 if stats.segments else 0.0),

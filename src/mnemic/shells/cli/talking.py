@@ -1,6 +1,7 @@
 """`mnemic chat`: a small loop that remembers. A question is answered from memory; anything else is taken in.
 
-Both sides are stored as turns of one session. It works at a terminal and with lines from a pipe.
+What the user says is stored as turns of one session; replies are not, for they only repeat what memory holds and would
+be found again as if they were evidence. It works at a terminal and with lines from a pipe.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from mnemic.model.message import Message
 from mnemic.shells.cli import people, showing
 from mnemic.shells.cli.as_json import plain
 from mnemic.shells.cli.face import Face, face_of
@@ -58,13 +58,10 @@ def chat(
 
 
 def _turn(face: Face, memory: Memory, line: str, session: str, cube: str | None) -> dict[str, Any]:
-    """Answer or take in one line, and store both sides."""
+    """Answer or take in one line, and store it."""
     if is_question(line):
         said = memory.ask(line, user=face.user, cubes=cube)
-        memory.add(
-            [Message("user", line), Message("assistant", said.text)],
-            user=face.user, session=session, agent=AGENT, cube=cube,
-        )  # fmt: skip
+        memory.add(line, user=face.user, session=session, agent=AGENT, cube=cube)
         _reply(face, showing.answer(said, limit=2))
         return {"said": line, "answer": plain(said)}
     receipt = memory.add(line, user=face.user, session=session, agent=AGENT, cube=cube, wait=True)
@@ -74,7 +71,6 @@ def _turn(face: Face, memory: Memory, line: str, session: str, cube: str | None)
         for memory_ in memory.explain(message, user=face.user, cube=cube).derived
     ]
     text = "Noted." if not learned else "Noted: " + "; ".join(one_line(one, 120).rstrip(".") for one in learned) + "."
-    memory.add([Message("assistant", text)], user=face.user, session=session, agent=AGENT, cube=cube)
     _reply(face, Text(text, "green"))
     return {"said": line, "learned": learned}
 

@@ -35,21 +35,23 @@ def heat_bar(heat: float, hottest: float, width: int = BAR) -> Text:
 def panel(stats: Stats, *, segments: int = 4) -> RenderableType:
     """Return the tiers, a few lines for each, in a fixed number of lines so that it can be redrawn in place."""
     long_term = sum(stats.memories.values())
+    order = ", warmest first" if segments and len(stats.segments) > 1 else ""
     rows: list[RenderableType] = [
         Text.assemble(
             ("short-term  ", "bold cyan"), (bar(stats.short_term / max(stats.capacity, 1), BAR), "cyan on grey15"),
-            f"  {plural(stats.short_term, 'page')} in the open, {stats.capacity} kept a session",
+            f"  {plural(stats.short_term, 'page')}, room for {stats.capacity} in each session",
         ),
         Text.assemble(
-            ("mid-term    ", "bold yellow"), f"{plural(len(stats.segments), 'topic')}, warmest first"
+            ("mid-term    ", "bold yellow"), f"{plural(len(stats.segments), 'topic')}{order}"
         ),
     ]  # fmt: skip
     hottest = warmest(stats.segments)
     rows += [topic(warm, hottest[0].heat) for warm in hottest[:segments]]
     rows += [Text("")] * (segments - len(hottest))
-    counts = [(f"{stats.memories.get(kind, 0)} {kind}s  ", COLORS[kind]) for kind in KINDS if stats.memories.get(kind)]
+    counts = [(plural(stats.memories[kind], kind) + "  ", COLORS[kind]) for kind in KINDS if stats.memories.get(kind)]
     changed = f"{stats.superseded} superseded" if stats.superseded else ""
-    rows.append(Text.assemble(("long-term   ", "bold green"), f"{long_term} memories  ", *counts, (changed, "dim")))
+    total = f"{plural(long_term, 'memory', 'memories')}  "
+    rows.append(Text.assemble(("long-term   ", "bold green"), total, *counts, (changed, "dim")))
     return Group(*rows)
 
 

@@ -5,16 +5,13 @@ Both work on a folder whose memory cannot be opened as it is, so they do not go 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from mnemic import config, wiring
 from mnemic.errors import StoreError
 from mnemic.shells.cli.face import Face
-
-MODELS: Final = "models"
-"""The folder of pulled models, inside the memory's folder."""
 
 
 def reindex(face: Face) -> int:
@@ -22,18 +19,18 @@ def reindex(face: Face) -> int:
     settings = config.load(face.home)
     if not settings.folder.exists():
         raise StoreError(f"there is no memory in {settings.folder} yet; the first `mnemic add` makes it")
-    with face.progress("reindexing", None) as advance:
-        return cast("int", _call("reindex")(settings, progress=advance))
+    parts = wiring.build(replace(settings, worker=False), replacing=True)
+    try:
+        with face.progress("reindexing") as advance:
+            return parts.reindex.run(advance)
+    finally:
+        parts.close()
 
 
 def pull(face: Face, name: str, source: Path | None) -> Path:
     """Bring a model into the memory's folder; return its folder there."""
-    into = config.load(face.home).folder / MODELS
-    return cast("Path", _call("pull_model")(name, into, source=None if source is None else str(source)))
-
-
-def _call(name: str) -> Callable[..., Any]:
-    found = getattr(wiring, name, None)
-    if found is None:
-        raise StoreError(f"this build of Mnemic cannot {name.replace('_', ' ')} yet")
-    return cast("Callable[..., Any]", found)
+    pull_model: Any = getattr(wiring, "pull_model", None)
+    if pull_model is None:
+        raise StoreError("this build of Mnemic cannot pull models yet; name a model's folder in MNEMIC_EMBEDDER instead")
+    into = config.load(face.home).folder / wiring.MODELS
+    return cast("Path", pull_model(name, into, source=None if source is None else str(source)))

@@ -41,6 +41,8 @@ _CALENDAR: Final = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday i""".split()
 )
+_WHOLE: Final = 0.95
+_BESIDE: Final = 0.6
 _NOBODY: Final = 0.25
 """Half the depth and lead of cover that a question without names is given: nobody else can be meant."""
 
@@ -54,33 +56,37 @@ def read_signs(asked: Asked, hits: Sequence[Hit], sentences: Sequence[Sentence])
     theirs = sorted((cover for cover, _, own in covers if not own), reverse=True)
     cover = ours[0] if ours else 0.0
     best = sentences[0].hit if sentences else None
-    named = _names_in(asked, best) if best else 0.0
+    named = _names_in(asked, best, hits) if best else 0.0
     if not asked.speakers:
         held = cover * named
         return Signs(held - 2 * _NOBODY, held, held - 2 * _NOBODY, 0.0, named)
     lead = max((score for _, score, own in covers if own), default=0.0) - max(
         (score for _, score, own in covers if not own), default=0.0
     )
+    least = 0.0 if cover > _WHOLE else -1.0  # who says all of it is not made doubtful by others who say it more often
     return Signs(
-        depth=(sum(ours[:3]) - sum(theirs[:3])) / 3,
+        depth=max(least, (sum(ours[:3]) - sum(theirs[:3])) / 3),
         cover=cover,
-        ahead=cover - (theirs[0] if theirs else 0.0),
+        ahead=max(least, cover - (theirs[0] if theirs else 0.0)),
         lead=lead if theirs and ours else 0.0,
         named=named,
     )
 
 
-def _names_in(asked: Asked, hit: Hit) -> float:
-    """Return the share of the names in a question, speakers' left out, that stand in a hit."""
+def _names_in(asked: Asked, hit: Hit, hits: Sequence[Hit]) -> float:
+    """Return the share of the names in a question, speakers' left out, that stand in a hit, or less surely beside it."""
     spoken = {word for name in asked.speakers for word in words(name)}
     names = [name for name in asked.names if not (spoken | _CALENDAR) & set(words(name))]
     if not names:
         return 1.0
-    text = f"{hit.speaker} {hit.metadata.get('subject', '')} {hit.text[:4_000]}"
-    held = set(words(text))
-    if not asked.speakers and not held & set(words(names[0])):  # whom the question is about
-        return 0.0
-    return sum(bool(held & set(words(name))) for name in names) / len(names)
+    held = _words_of(hit)
+    beside = {word for other in hits if other.session and other.session == hit.session for word in _words_of(other)}
+    found = [1.0 if held & set(words(name)) else _BESIDE if beside & set(words(name)) else 0.0 for name in names]
+    return sum(found) / len(found) if asked.speakers else min(found[0], sum(found) / len(found))
+
+
+def _words_of(hit: Hit) -> set[str]:
+    return set(words(f"{hit.speaker} {hit.metadata.get('subject', '')} {hit.text[:4_000]}"))
 
 
 def confidence(signs: Signs) -> float:

@@ -6,6 +6,7 @@ words point at, the sentence that fits best. It writes no word that is not in th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,6 +26,9 @@ THRESHOLD: Final = 0.35
 """The confidence from which an answer is given; set on public data, see `certainty`."""
 
 _LONGEST: Final = 320  # characters of a quotation, about 60 words
+_SHORT: Final = 10  # words of a sentence that says little by itself
+_CLEAR: Final = 0.75
+_DENIES: Final = re.compile(r"n['\u2019]t\b|\b(?:not|never|no longer|stopped|gave up|used to)\b", re.IGNORECASE)
 _STATED: Final = 0.9
 
 
@@ -94,9 +98,22 @@ def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
         name = drawn.text if asked.wants is Wants.PERSON else ""
         text = drawn.text[:1].upper() + drawn.text[1:]
         return Draft(text, tuple({each.hit.id: each.hit for each in drawn.sentences}.values()), found=True, confidence=sure, value=drawn.text, name=name)
+    words = _quotation(sentences)
+    text = quoted(sentences[0].hit, words)
+    if asked.wants is Wants.YES_NO and sentences[0].ours and sentences[0].cover >= _CLEAR:
+        text = f"{'No' if _DENIES.search(words) else 'Yes'} \u2014 {text}"
+    return Draft(text, (sentences[0].hit,), found=True, confidence=sure, value=words)
+
+
+def _quotation(sentences: Sequence[Sentence]) -> str:
+    """Return the best sentence, with the one behind it when it is short, for that is where people go on to say it."""
     best = sentences[0]
-    words = shorten(best.text, _LONGEST)
-    return Draft(quoted(best.hit, words), (best.hit,), found=True, confidence=sure, value=words)
+    after = [each for each in sentences if each.rank == best.rank and each.start >= best.end]
+    following = min(after, key=lambda each: each.start, default=None)
+    end = best.end
+    if following is not None and len(best.text.split()) <= _SHORT and following.end - best.start <= _LONGEST:
+        end = following.end
+    return shorten(best.hit.text[best.start : end], _LONGEST)
 
 
 def quoted(hit: Hit, words: str) -> str:

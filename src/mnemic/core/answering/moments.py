@@ -67,14 +67,22 @@ def _weigh(asked: Asked, sentence: Sentence) -> tuple[float, FoundTime | None]:
         for time in _beside(sentence):
             times.append((time, 0.12))
     if not times:
-        return sentence.score, None
+        return sentence.score + _asked_then(asked, sentence.said_at), None
     weighed = []
     for time, cost in times:
         ahead = time.span.start is not None and time.span.start > sentence.said_at
         fit = 0.05 if ahead == coming else -0.05
+        fit += _asked_then(asked, time.span.start or sentence.said_at)
         weighed.append((0.3 + fit - cost - 0.002 * _distance(asked, sentence, time), time))
     value, time = max(weighed, key=lambda item: item[0])
     return sentence.score + value, time
+
+
+def _asked_then(asked: Asked, moment: datetime) -> float:
+    """Return what it is worth that a moment lies in the time that the question names ("the hike in June")."""
+    if not asked.times:
+        return 0.0
+    return 0.15 if any(span.contains(moment) for span in asked.times) else -0.15
 
 
 def _beside(sentence: Sentence) -> list[FoundTime]:
@@ -135,8 +143,6 @@ def _weeks_ago(match: re.Match[str], _: TimeSpan, said_at: datetime) -> str:
 def _few(match: re.Match[str], _: TimeSpan, said_at: datetime) -> str | None:
     unit = match["unit"]
     if "ago" not in match.string and "other" not in match.group() and "last" not in match.string:
-        return None
-    if unit in {"month", "year"}:
         return None
     return f"A few {unit}s before {day(said_at)}"
 

@@ -37,6 +37,10 @@ def _read() -> dict[str, str]:
 _ROOTS: Final = _read()
 
 
+_BIRTH: Final = _ROOTS[stem("born")]
+_PARENTS: Final = frozenset({_ROOTS[stem("mother")], _ROOTS[stem("father")]})
+
+
 @lru_cache(maxsize=65_536)
 def root(word: str) -> str:
     """Return what a folded word is compared by."""
@@ -45,8 +49,9 @@ def root(word: str) -> str:
 
 
 def roots(text: str) -> frozenset[str]:
-    """Return what the words of a text are compared by, function words included."""
-    return frozenset(map(root, words(text)))
+    """Return what the words of a text are compared by, function words included, and the parents that a birth implies."""
+    found = frozenset(map(root, words(text)))
+    return found | _PARENTS if _BIRTH in found else found
 
 
 def content_roots(found: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ So the line follows from the set of claims and not from their order of arrival, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -22,12 +22,18 @@ SAME_EVENT: Final = timedelta(days=3)
 """Two tellings of an event are of one event when they date it this close."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Stretch:
-    """Neighbouring claims that say the same; `stages` are their wordings, each saying more than the one before."""
+    """Neighbouring claims that say the same, gathered in order of time.
 
-    stages: tuple[tuple[Claim, ...], ...]
-    evidence: tuple[Source, ...] = ()
+    `stages` are their wordings, each saying more than the one before. `ends` is the latest end that one of them gives,
+    `open_at` the latest beginning of one that gives none.
+    """
+
+    stages: list[list[Claim]] = field(default_factory=list)
+    evidence: list[Source] = field(default_factory=list)
+    ends: datetime | None = None
+    open_at: datetime | None = None
 
     @property
     def first(self) -> Claim:
@@ -42,21 +48,23 @@ class Stretch:
     @property
     def until(self) -> datetime | None:
         """The latest end that the claims give; None when one without an end begins there, or when none gives one."""
-        claims = [claim for stage in self.stages for claim in stage]
-        end = max((claim.until for claim in claims if claim.until is not None), default=None)
-        goes_on = end is not None and any(claim.until is None and claim.at >= end for claim in claims)
-        return None if goes_on else end
+        goes_on = self.ends is not None and self.open_at is not None and self.open_at >= self.ends
+        return None if goes_on else self.ends
 
     @property
     def passing(self) -> bool:
         """Tell whether each of the claims gives an end: what held before goes on after it."""
-        return all(claim.until is not None for stage in self.stages for claim in stage)
+        return self.open_at is None
 
-    def joined(self, claim: Claim) -> Stretch:
-        """Return the stretch with a claim that says the same, less, or more."""
-        if says_more(claim.value, self.best.value):
-            return replace(self, stages=(*self.stages, (claim,)))
-        return replace(self, stages=(*self.stages[:-1], (*self.stages[-1], claim)))
+    def join(self, claim: Claim) -> None:
+        """Take in a claim that says the same, less, or more."""
+        if not self.stages or says_more(claim.value, self.best.value):
+            self.stages.append([])
+        self.stages[-1].append(claim)
+        if claim.until is None:
+            self.open_at = claim.at
+        else:
+            self.ends = max(self.ends or claim.until, claim.until)
 
 
 def stretches(claims: Sequence[Claim], *, event: bool = False) -> list[Stretch]:
@@ -69,13 +77,15 @@ def stretches(claims: Sequence[Claim], *, event: bool = False) -> list[Stretch]:
     line: list[Stretch] = []
     for claim in sorted(claims, key=lambda claim: claim.order):
         if line and _joins(line[-1], claim, event=event):
-            line[-1] = line[-1].joined(claim)
+            line[-1].join(claim)
             continue
         owner = _ended_by(line, claim)
-        if owner is None:
-            line.append(Stretch(((claim,),)))
-        else:
-            line[owner] = replace(line[owner], evidence=line[owner].evidence + _dated(claim))
+        if owner is not None:
+            owner.evidence += _dated(claim)
+            continue
+        stretch = Stretch()
+        stretch.join(claim)
+        line.append(stretch)
     return line
 
 
@@ -95,15 +105,15 @@ def _joins(stretch: Stretch, claim: Claim, *, event: bool) -> bool:
     return stretch.until is None or claim.at <= stretch.until
 
 
-def _ended_by(line: Sequence[Stretch], claim: Claim) -> int | None:
-    """Return the place of the stretch whose end the claim only confirms; None when it stands for itself."""
+def _ended_by(line: Sequence[Stretch], claim: Claim) -> Stretch | None:
+    """Return the stretch whose end the claim only confirms; None when it stands for itself."""
     if claim.polarity > 0 and not claim.floating:
         return None
     if line and claim.polarity < 0 and line[-1].first.polarity > 0 and denies(claim, line[-1].best.value):
         return None
-    for place in range(len(line) - 1, -1, -1):
-        if line[place].first.polarity > 0 and denies(claim, line[place].best.value):
-            return place
+    for stretch in reversed(line):
+        if stretch.first.polarity > 0 and denies(claim, stretch.best.value):
+            return stretch
     return None
 
 

@@ -27,11 +27,11 @@ STOP_WORDS: Final = frozenset(
 )
 """English function words and fillers: they carry no topic, and are searched only when nothing else is left."""
 
-_EMOJI = "\u2600-\u27bf\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff"
+_EMOJI = "\u2300-\u23ff\u25a0-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff"
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u0670\u06d6-\u06ed\u0900-\u109f\u1780-\u17ff"
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{_MARKS}])*(?:['\u2019](?:[^\W_]|[{_MARKS}])+)*|[{_EMOJI}]")
 _UNSPACED = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]+"
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003134f]+"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*\s+|(?<=[\u3002\uff01\uff1f])|[\n\u2028\u2029]+")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|vs|etc|e\.g|i\.e|approx|No)\.[\"']?$")
@@ -46,12 +46,15 @@ def clean(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Return text for comparing: cleaned, case-folded, without combining marks on Latin, Greek and Cyrillic letters."""
+    """Return text for comparing: cleaned, case-folded, full-width and other forms of a letter as the letter itself,
+    the dotless i as i, without combining marks on Latin, Greek and Cyrillic letters.
+    """
     text = clean(text)
     if text.isascii():
         return text.lower()
     kept: list[str] = []
-    for char in unicodedata.normalize("NFD", text.casefold()):
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("\u0131", "i")
+    for char in unicodedata.normalize("NFD", plain):
         if unicodedata.combining(char) and kept and ord(kept[-1]) < 0x530:
             continue
         kept.append(char)
@@ -94,8 +97,14 @@ def stem(word: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """Return the stems of all words of a text, stop words included, in order: what the full-text index holds."""
-    return [stem(word) for word in words(text)]
+    """Return the stems of all words of a text, stop words included: what the full-text index holds.
+
+    The characters of scripts without spaces follow one by one, since many words there are a single character.
+    """
+    found = [stem(word) for word in words(text)]
+    if not text.isascii():
+        found.extend(char for run in _UNSPACED.findall(fold(text)) if len(run) > 1 for char in run)
+    return found
 
 
 def content_terms(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mnemic.text import words
+from mnemic.text import fold, words
 
 
 def phrase_of(text: str) -> tuple[str, ...]:
@@ -16,6 +16,8 @@ def mentions(text: str, phrase: Sequence[str]) -> bool:
     """Tell whether a text holds the words of a phrase one after the other."""
     if not phrase:
         return False
+    if len(phrase) == 1 and len(phrase[0]) == 1 and not phrase[0].isascii():
+        return phrase[0] in fold(text)  # one character of a script without spaces is a word
     said = words(text)
     size = len(phrase)
     starts = (place for place, word in enumerate(said) if word == phrase[0])

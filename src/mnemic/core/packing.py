@@ -21,7 +21,7 @@ class Line:
 def render(hit: Hit) -> str:
     """Return the line of a hit: date, speaker, words; a memory's line names what kind of statement it is."""
     said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
-    who = hit.speaker if hit.kind == "message" else f"({hit.kind})"
+    who = " ".join(hit.speaker.split()) if hit.kind == "message" else f"({hit.kind})"  # a name cannot forge a line
     return f"[{said}] {who}: {' '.join(hit.text.split())}"
 
 

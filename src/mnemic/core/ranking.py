@@ -39,6 +39,8 @@ class Weights:
     """The mean of the best three scores of the passage's session."""
     speaker: float = 0.3
     """The question names the speaker."""
+    entity: float = 0.1
+    """The passage, or the one before it, holds the names and quoted words of the question."""
     time: float = 0.3
     """The question names a time, and the passage was said then or tells of it."""
     recency: float = 0.01
@@ -49,11 +51,15 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, ready for ranking. Times are microseconds; `speakers` are names that it mentions, as stored."""
+    """A question, ready for ranking. Times are microseconds; `speakers` are names that it mentions, as stored.
+
+    `entities` are groups of places in `stems`: each the words of a name or of a quotation, that count only together.
+    """
 
     vector: Vector | None
     stems: Sequence[str]
     speakers: frozenset[str]
+    entities: Sequence[Sequence[int]]
     spans: Sequence[tuple[int, int]]
     reference: int
 
@@ -151,7 +157,7 @@ def rank(
     shares = _shares(weights)
     base = _sum(channels, shares)
     focus = _top(np.where(eligible, base, -1), max(_FOCUS, limit))
-    boosts = _boosts(view, question, base, focus)
+    boosts = _boosts(view, question, base, focus) | {"entity": _entities(view, question, postings)[focus]}
     total = base[focus] + _sum(boosts, shares)
     found: list[Ranked] = []
     seen: set[str] = set()
@@ -218,6 +224,17 @@ def _session_means(sessions: NDArray[np.int32], scores: Scores) -> Scores:
     means = np.add.reduceat(best, starts) / 3
     values = means[np.searchsorted(ordered[starts], sessions)]
     return np.where(sessions >= 0, values, 0).astype(np.float32)
+
+
+def _entities(view: CubeView, question: Question, postings: Sequence[Sequence[tuple[int, int]]]) -> Scores:
+    """Return the share of the question's names and quotations that stand in each passage or the one before it."""
+    found = np.zeros(len(view), dtype=np.float32)
+    for group in question.entities:
+        held = np.ones(len(view), dtype=np.bool_)
+        for place in group:
+            held &= _frequencies(view, postings[place]) > 0 if postings[place] else False
+        found += held | np.append(held, False)[view.previous]  # noqa: FBT003 - the last place serves -1
+    return found / np.float32(max(len(question.entities), 1))
 
 
 def _in_spans(said_at: NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> Scores:

@@ -7,6 +7,7 @@ and written by the next piece of background work, so that a search never waits f
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -42,6 +43,10 @@ DEFAULT_KINDS: Final = ("message", *(kind for kind in MEMORY_KINDS if kind != Me
 LIMIT: Final = 1_000
 """Hits that one search may ask for."""
 
+_NAMES: Final = re.compile(
+    r"(?<=\s)[A-Z\u00c0-\u00de][\w'\u2019&.-]*(?:\s+[A-Z\u00c0-\u00de][\w'\u2019&.-]*)*"  # capitals inside a sentence
+    r"|[\"\u201c]([^\"\u201c\u201d]{2,80})[\"\u201d]"  # quotations
+)
 _SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
 _REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
@@ -134,7 +139,8 @@ class Recall:
         view = tx.index.view(cube.key)
         speakers = named_speakers(request.query, view.speaker_names)
         stems = question_stems(request.query, speakers)
-        question = Question(vector, stems, speakers, self._spans(request), to_micros(request.reference))
+        named = question_entities(request.query, stems)
+        question = Question(vector, stems, speakers, named, self._spans(request), to_micros(request.reference))
         ranked = rank(
             view,
             question,
@@ -187,6 +193,16 @@ def question_stems(query: str, speakers: frozenset[str]) -> list[str]:
     names = {stem for speaker in speakers for stem in content_terms(speaker)}
     stems = list(dict.fromkeys(content_terms(query)))
     return [stem for stem in stems if stem not in names] or stems
+
+
+def question_entities(query: str, stems: Sequence[str]) -> list[list[int]]:
+    """Return the names and quotations in a question, each as the places of its words among the stems."""
+    groups: list[list[int]] = []
+    for match in _NAMES.finditer(query):
+        places = [stems.index(stem) for stem in content_terms(match.group()) if stem in stems]
+        if places and places not in groups:
+            groups.append(places)
+    return groups
 
 
 def _limit(given: object) -> int:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from mnemic import __version__
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
@@ -26,6 +27,7 @@ from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
+from mnemic.services.portability import Portability
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
@@ -70,6 +72,7 @@ class Parts:
     cubes: CubeDesk
     forget: Forget
     profiles: Profiles
+    portability: Portability
     organize: Organize
     reindex: Reindex
     worker: Worker
@@ -159,6 +162,7 @@ def build(
         cubes=CubeDesk(store, clock),
         forget=Forget(store, clock, scoping),
         profiles=Profiles(store, clock, scoping, zone=settings.zone),
+        portability=Portability(store, embedder, clock, scoping, version=__version__),
         close_embedder=close_embedder,
         organize=organize,
         reindex=Reindex(store, Embedding(store, embedder)),

@@ -20,6 +20,7 @@ from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
 from mnemic.model.scope import Cube, CubeKind, Role
+from mnemic.ports.archive import Archive
 from mnemic.ports.counts import Counts
 from mnemic.ports.erasing import Erasing
 
@@ -333,6 +334,11 @@ class Transaction(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Background work."""
+        ...
+
+    @property
+    def archive(self) -> Archive:
+        """Moving a cube."""
         ...
 
     @property

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.archive import SqlArchive
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
@@ -66,6 +67,11 @@ class SqlTransaction:
     def jobs(self) -> SqlJobs:
         """Background work."""
         return SqlJobs(self.connection)
+
+    @cached_property
+    def archive(self) -> SqlArchive:
+        """Moving a cube."""
+        return SqlArchive(self.connection)
 
     @cached_property
     def counts(self) -> SqlCounts:

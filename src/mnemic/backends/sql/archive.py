@@ -1,0 +1,171 @@
+"""A cube's records in SQL, as they are stored: read in order, written back as new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, update
+
+from mnemic.backends.sql import rows
+from mnemic.backends.sql import schema as s
+from mnemic.model.archive import LAYOUT, FieldType, Record
+from mnemic.model.moment import from_micros, offset_minutes, to_micros
+
+_CHUNK: Final = 500  # ids in one statement
+_TABLES: Final[Mapping[str, Table]] = {
+    "session": s.session,
+    "segment": s.segment,
+    "page": s.page,
+    "message": s.message,
+    "memory": s.memory,
+    "relation": s.relation,
+}
+_JSON: Final = (FieldType.CONTENT, FieldType.OBJECT, FieldType.WORDS)
+_TYPES: Final = {kind: {field.name: field.type for field in fields} for kind, fields in LAYOUT.items()}
+
+
+class SqlArchive:
+    """Implements `ports.archive.Archive`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def counts(self, cube_key: int) -> Mapping[str, int]:
+        """Return how many records of each kind a cube has."""
+        return {
+            kind: self._connection.scalar(select(func.count()).select_from(table).where(table.c.cube_key == cube_key))
+            or 0
+            for kind, table in _TABLES.items()
+        }
+
+    def read(self, cube_key: int, kind: str, after: Record | None, limit: int) -> Sequence[Record]:
+        """Return records of a kind in order of their ids (relations: kind, from, to), from the one after `after`."""
+        table = _TABLES[kind]
+        names = ("kind", "from_id", "to_id") if kind == "relation" else ("id",)
+        order = [table.c[name] for name in names]
+        query = select(table).where(table.c.cube_key == cube_key).order_by(*order).limit(limit)
+        if after is not None:
+            query = query.where(tuple_(*order) > tuple(after[name] for name in names))
+        return [_record(kind, row) for row in self._connection.execute(query)]
+
+    def vectors(self, cube_key: int, owners: Sequence[str], model: str) -> Mapping[tuple[str, str | None], list[bytes]]:
+        """Return the vectors of a model by owner and version id, in order of the passages; only whole lists."""
+        found: dict[tuple[str, str | None], list[bytes]] = {}
+        lacking: set[tuple[str, str | None]] = set()
+        for some in _chunks(owners):
+            query = (
+                select(s.entry.c.owner, s.entry.c.version_id, s.vector.c.data)
+                .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == model))
+                .where(s.entry.c.cube_key == cube_key, s.entry.c.owner.in_(some))
+                .order_by(s.entry.c.owner, s.entry.c.start)
+            )
+            for owner, version_id, data in self._connection.execute(query):
+                if data is None:
+                    lacking.add((owner, version_id))
+                else:
+                    found.setdefault((owner, version_id), []).append(data)
+        return {key: parts for key, parts in found.items() if key not in lacking}
+
+    def taken(self, cube_key: int, kind: str, ids: Sequence[str]) -> tuple[set[str], set[str]]:
+        """Return those of the ids that things of this cube have, and those that other cubes' have."""
+        table = _TABLES[kind]
+        here: set[str] = set()
+        elsewhere: set[str] = set()
+        for some in _chunks(ids):
+            held = select(table.c.id, table.c.cube_key).where(table.c.id.in_(some))
+            for found, owner in self._connection.execute(held):
+                (here if owner == cube_key else elsewhere).add(found)
+        return here, elsewhere
+
+    def write(self, cube_key: int, kind: str, records: Sequence[Record]) -> Sequence[str]:
+        """Store new records; return the ids of those stored."""
+        if kind == "message":
+            records = self._unknown(records)
+        if kind in ("page", "message"):
+            records = self._placed(_TABLES[kind], records)
+        if not records:
+            return []
+        self._connection.execute(insert(_TABLES[kind]), [_row(cube_key, kind, record) for record in records])
+        return [str(record.get("id", "")) for record in records]
+
+    def settle(self, cube_key: int) -> None:
+        """Make sessions and the cube agree with the messages that they hold now."""
+        said = s.message.c.said_at
+        query = (
+            select(s.message.c.session_id, func.min(said), func.max(said), func.max(s.message.c.position))
+            .where(s.message.c.cube_key == cube_key)
+            .group_by(s.message.c.session_id)
+        )
+        for session_id, start, end, last in self._connection.execute(query).all():
+            values = {"started_at": start, "ended_at": end, "messages": func.max(s.session.c.messages, last + 1)}
+            self._connection.execute(update(s.session).where(s.session.c.id == session_id).values(values))
+        latest = select(func.max(said)).where(s.message.c.cube_key == cube_key).scalar_subquery()
+        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
+
+    def _unknown(self, records: Sequence[Record]) -> Sequence[Record]:
+        """Leave out the messages that their sessions hold already."""
+        held = self._pairs(s.message.c.session_id, s.message.c.dedupe, records)
+        fresh: list[Record] = []
+        for record in records:
+            key = (record["session_id"], record["dedupe"])
+            if key not in held:
+                held.add(key)
+                fresh.append(record)
+        return fresh
+
+    def _placed(self, table: Table, records: Sequence[Record]) -> Sequence[Record]:
+        """Give those whose position is taken one after the last of their session."""
+        held = self._pairs(table.c.session_id, table.c.position, records)
+        placed: list[Record] = []
+        for record in records:
+            session_id, position = record["session_id"], record["position"]
+            if (session_id, position) in held:
+                position = max(other for owner, other in held if owner == session_id) + 1
+            held.add((session_id, position))
+            placed.append({**record, "position": position})
+        return placed
+
+    def _pairs(self, owner: Any, value: Any, records: Sequence[Record]) -> set[tuple[Any, Any]]:
+        held: set[tuple[Any, Any]] = set()
+        for some in _chunks(sorted({record["session_id"] for record in records})):
+            query = select(owner, value).where(owner.in_(some))
+            held.update((row[0], row[1]) for row in self._connection.execute(query))
+        return held
+
+
+def _record(kind: str, row: Row[Any]) -> Record:
+    found: dict[str, Any] = {}
+    for name, value in row._mapping.items():  # noqa: SLF001 - the public name of a row's columns
+        match _TYPES[kind].get(name):
+            case FieldType.TIME:
+                found[name] = rows.moment(value)
+            case each if each in _JSON:
+                found[name] = rows.from_json(value)
+            case _:
+                found[name] = value
+    if kind == "message":
+        found["said_at"] = from_micros(row.said_at, row.said_offset)
+    return found
+
+
+def _row(cube_key: int, kind: str, record: Record) -> dict[str, Any]:
+    columns: dict[str, Any] = {"cube_key": cube_key}
+    for name, value in record.items():
+        if name not in _TABLES[kind].c:
+            continue
+        if isinstance(value, datetime):
+            columns[name] = to_micros(value)
+        elif _TYPES[kind].get(name) in _JSON:
+            columns[name] = None if value is None else rows.to_json(value)
+        else:
+            columns[name] = value
+    if kind == "message":
+        columns["said_offset"] = offset_minutes(record["said_at"])
+    return columns
+
+
+def _chunks(ids: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(ids), _CHUNK):
+        yield list(ids[start : start + _CHUNK])

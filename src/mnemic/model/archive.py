@@ -1,0 +1,162 @@
+"""The layout of an exported cube (format `mnemic-1`): which records there are, in which order, with which fields.
+
+One JSON object a line. The first is the header; each of the others names its kind as `type`. Times are ISO 8601 with
+a zone, vectors and centroids base64 of little-endian floats (16 and 32 bits).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mnemic.model.memory import Change, MemoryKind
+from mnemic.model.message import MessageRole
+
+FORMAT: Final = "mnemic-1"
+
+Record = Mapping[str, Any]
+"""One thing of a cube: field names to values as they are inside (times are datetimes, vectors bytes)."""
+
+
+class FieldType(enum.Enum):
+    """What a field holds."""
+
+    ID = "an id"
+    TEXT = "a string"
+    COUNT = "a whole number from 0"
+    POLARITY = "1 or -1"
+    SHARE = "a number from 0 to 1"
+    FLAG = "true or false"
+    TIME = "a time in ISO 8601 with a zone"
+    SPAN = "a span: [start, end, grain, words]"
+    JSON = "a JSON value"
+    CONTENT = "a message's content"
+    OBJECT = "an object"
+    WORDS = "a list of strings"
+    BYTES = "base64"
+    VECTORS = "a list of base64 or null"
+    CHOICE = "one of the known words"
+    RECORDS = "a list of objects"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a record; `of` names the kind of record that a list holds, `to` the kind that an id refers to."""
+
+    name: str
+    type: FieldType
+    optional: bool = False
+    choices: tuple[str, ...] = ()
+    of: str = ""
+    to: str = ""
+
+
+_T = FieldType
+
+
+def _time(name: str, *, optional: bool = False) -> Field:
+    return Field(name, _T.TIME, optional)
+
+
+def _words_of(kinds: type[enum.StrEnum]) -> tuple[str, ...]:
+    return tuple(kind.value for kind in kinds)
+
+
+LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
+    "session": (
+        Field("id", _T.ID),
+        Field("name", _T.ID),
+        Field("messages", _T.COUNT),
+        _time("started_at"),
+        _time("ended_at"),
+    ),
+    "segment": (
+        Field("id", _T.ID),
+        Field("summary", _T.TEXT),
+        Field("keywords", _T.WORDS),
+        Field("centroid", _T.BYTES),
+        Field("pages", _T.COUNT),
+        Field("visits", _T.COUNT),
+        _time("started_at"),
+        _time("ended_at"),
+        _time("touched_at"),
+        Field("archived", _T.FLAG),
+    ),
+    "page": (
+        Field("id", _T.ID),
+        Field("session_id", _T.ID, to="session"),
+        Field("position", _T.COUNT),
+        Field("opened_by", _T.TEXT),
+        Field("replied", _T.FLAG),
+        Field("messages", _T.COUNT),
+        Field("last_role", _T.CHOICE, choices=_words_of(MessageRole)),
+        _time("started_at"),
+        _time("ended_at"),
+        Field("segment_id", _T.ID, optional=True, to="segment"),
+        Field("chain_id", _T.ID, optional=True),
+        Field("analysed", _T.FLAG),
+    ),
+    "message": (
+        Field("id", _T.ID),
+        Field("session_id", _T.ID, to="session"),
+        Field("page_id", _T.ID, optional=True, to="page"),
+        Field("position", _T.COUNT),
+        Field("role", _T.CHOICE, choices=_words_of(MessageRole)),
+        Field("speaker", _T.TEXT),
+        Field("content", _T.CONTENT),
+        _time("said_at"),
+        _time("stored_at"),
+        Field("external_id", _T.ID, optional=True),
+        Field("agent", _T.ID, optional=True),
+        Field("metadata", _T.OBJECT, optional=True),
+        Field("dedupe", _T.TEXT),
+        Field("extracted", _T.FLAG),
+        Field("vectors", _T.VECTORS, optional=True),
+    ),
+    "memory": (
+        Field("id", _T.ID),
+        Field("kind", _T.CHOICE, choices=_words_of(MemoryKind)),
+        Field("subject", _T.TEXT),
+        Field("attribute", _T.TEXT),
+        Field("value_key", _T.TEXT),
+        Field("locked", _T.FLAG),
+        _time("created_at"),
+        Field("versions", _T.RECORDS, of="version"),
+    ),
+    "relation": (
+        Field("kind", _T.TEXT),
+        Field("from_id", _T.ID),
+        Field("to_id", _T.ID),
+        _time("created_at"),
+    ),
+}
+"""The fields of each kind of line; the kinds stand in the order that they come in."""
+
+NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
+    "version": (
+        Field("id", _T.ID),
+        Field("number", _T.COUNT),
+        Field("text", _T.TEXT),
+        Field("value", _T.TEXT),
+        Field("polarity", _T.POLARITY),
+        _time("valid_from"),
+        _time("valid_to", optional=True),
+        Field("time", _T.SPAN, optional=True),
+        _time("recorded_at"),
+        Field("confidence", _T.SHARE),
+        Field("change", _T.CHOICE, choices=_words_of(Change)),
+        Field("vector", _T.BYTES, optional=True),
+        Field("sources", _T.RECORDS, of="source"),
+    ),
+    "source": (
+        Field("message_id", _T.ID, to="message"),
+        Field("quote", _T.TEXT),
+        _time("holds_from", optional=True),
+        _time("holds_to", optional=True),
+    ),
+}
+"""The records that stand inside others."""
+
+KINDS: Final = tuple(LAYOUT)

@@ -1,0 +1,161 @@
+"""Moving a cube: out as lines of JSON from one snapshot, and in again as one transaction.
+
+Lines stream: nothing here holds a whole cube. Vectors travel along, so that a store with the same embedder need not
+embed again. The layout is `model/archive.py`; putting records in is `services/loading.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from mnemic.core.archive import encode, read_header, read_lines, write_line
+from mnemic.core.intake import check_id
+from mnemic.errors import InputError
+from mnemic.model.archive import FORMAT, KINDS, Record
+from mnemic.model.memory import Memory, Version
+from mnemic.model.receipt import Imported
+from mnemic.model.scope import Cube
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.loading import Loading
+from mnemic.services.scoping import Scoping
+from mnemic.services.targets import readable
+
+BATCH: Final = 500
+"""Records read at a time."""
+
+
+class Portability:
+    """The use cases of `export` and `load`."""
+
+    def __init__(self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, version: str) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._scoping = scoping
+        self._version = version
+
+    def export(self, *, user: object, cube: object = None) -> Iterator[str]:
+        """Return the lines of a cube; see `Memory.export`. They are read while they are taken, from one snapshot."""
+        with self._store.read() as tx:
+            readable(self._scoping, tx, user, cube)
+        return self._lines(user, cube)
+
+    def load(self, lines: object, *, user: object, cube: object = None) -> Imported:
+        """Put an exported cube into a user's; see `Memory.load`."""
+        principal = check_id(user, "user")
+        target = None if cube is None else check_id(cube, "cube")
+        found = read_lines(_each(lines))
+        first = next(found, None)
+        if first is None:
+            raise InputError("lines", "is empty; an export begins with a header")
+        header = read_header(*first)
+        with self._store.write() as tx:
+            into = self._scoping.for_write(tx, principal, target)
+            loading = Loading(tx, into, tx.cubes.touch(into.key), self._embedder, header)
+            for number, value in found:
+                loading.take(number, value)
+            imported = loading.finish(self._clock.now())
+        self._scoping.remember(into)
+        return imported
+
+    def _lines(self, user: object, cube: object) -> Iterator[str]:
+        with self._store.read() as tx:
+            source = readable(self._scoping, tx, user, cube)
+            yield write_line(self._header(tx, source))
+            if source is None:
+                return
+            for kind in KINDS:
+                for record in self._records(tx, source.key, kind):
+                    yield write_line(encode(kind, record))
+
+    def _header(self, tx: Transaction, cube: Cube | None) -> dict[str, Any]:
+        described = None
+        if cube is not None:
+            described = {
+                "id": cube.id,
+                "name": cube.name,
+                "kind": cube.kind.value,
+                "owner": cube.owner,
+                "created_at": cube.created_at.isoformat(),
+            }
+        return {
+            "format": FORMAT,
+            "version": self._version,
+            "exported_at": self._clock.now().isoformat(),
+            "cube": described,
+            "embedder": {"name": self._embedder.name, "width": self._embedder.width},
+            "counts": dict.fromkeys(KINDS, 0) if cube is None else dict(tx.archive.counts(cube.key)),
+        }
+
+    def _records(self, tx: Transaction, cube_key: int, kind: str) -> Iterator[Record]:
+        after: Record | None = None
+        while True:
+            page: list[Record]
+            if kind == "memory":
+                page = self._memories(tx, cube_key, None if after is None else str(after["id"]))
+            else:
+                page = list(tx.archive.read(cube_key, kind, after, BATCH))
+            if not page:
+                return
+            after = page[-1]
+            yield from self._with_vectors(tx, cube_key, page) if kind == "message" else page
+
+    def _with_vectors(self, tx: Transaction, cube_key: int, page: list[Record]) -> Iterator[Record]:
+        held = tx.archive.vectors(cube_key, [record["id"] for record in page], self._embedder.name)
+        for record in page:
+            yield {**record, "vectors": held.get((record["id"], None))}
+
+    def _memories(self, tx: Transaction, cube_key: int, after: str | None) -> list[Record]:
+        memories = tx.memories.list(cube_key, after=after, limit=BATCH)
+        held = tx.archive.vectors(cube_key, [memory.id for memory in memories], self._embedder.name)
+        return [_memory_record(memory, held) for memory in memories]
+
+
+def _each(lines: object) -> Iterable[object]:
+    if isinstance(lines, str):
+        return lines.split("\n")
+    if not isinstance(lines, Iterable) or isinstance(lines, bytes | Mapping):
+        raise InputError("lines", f"needs lines of JSON, got {type(lines).__name__}")
+    return lines
+
+
+def _memory_record(memory: Memory, vectors: Mapping[tuple[str, str | None], list[bytes]]) -> Record:
+    return {
+        "id": memory.id,
+        "kind": memory.kind.value,
+        "subject": memory.subject,
+        "attribute": memory.attribute,
+        "value_key": memory.value_key,
+        "locked": memory.locked,
+        "created_at": memory.created_at,
+        "versions": [_version_record(each, vectors.get((memory.id, each.id))) for each in memory.versions],
+    }
+
+
+def _version_record(version: Version, vectors: list[bytes] | None) -> Record:
+    return {
+        "id": version.id,
+        "number": version.number,
+        "text": version.text,
+        "value": version.value,
+        "polarity": version.polarity,
+        "valid_from": version.valid_from,
+        "valid_to": version.valid_to,
+        "time": version.time,
+        "recorded_at": version.recorded_at,
+        "confidence": version.confidence,
+        "change": version.change.value,
+        "vector": vectors[0] if vectors else None,
+        "sources": [
+            {
+                "message_id": source.message_id,
+                "quote": source.quote,
+                "holds_from": source.holds_from,
+                "holds_to": source.holds_to,
+            }
+            for source in version.sources
+        ],
+    }

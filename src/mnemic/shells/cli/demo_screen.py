@@ -151,7 +151,7 @@ def summary(outcome: Outcome) -> str:
     found = sum(step.answer.found for step in outcome.answers)
     return (
         f"{plural(outcome.turns, 'turn')} in, {plural(stats.pages, 'page')}, {plural(len(stats.segments), 'topic')}, "
-        f"{plural(sum(stats.memories.values()), 'memory', 'memories')} ({stats.superseded} superseded), "
+        f"{plural(sum(stats.memories.values()), 'memory')} ({stats.superseded} superseded), "
         f"{found} of {plural(len(outcome.answers), 'question')} answered"
     )
 

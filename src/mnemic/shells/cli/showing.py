@@ -191,14 +191,13 @@ def added(receipt: Added) -> RenderableType:
 
 def forgotten(receipt: Forgotten) -> RenderableType:
     """Return what was removed."""
-    counts = [plural(count, kind.rstrip("s") if count == 1 else kind, kind) for kind, count in receipt.removed.items()]
-    counts = [text for text, count in zip(counts, receipt.removed.values(), strict=True) if count]
+    counts = [plural(count, kind) for kind, count in receipt.removed.items() if count]
     return Text(f"removed {', '.join(counts)}", "green") if counts else Text("nothing to forget", "yellow")
 
 
 def imported(receipt: Imported) -> RenderableType:
     """Return what an import stored."""
-    counts = ", ".join(f"{count:,} {kind}" for kind, count in receipt.stored.items() if count) or "nothing new"
+    counts = ", ".join(plural(count, kind) for kind, count in receipt.stored.items() if count) or "nothing new"
     there = f"; {receipt.skipped:,} there already" if receipt.skipped else ""
     return Text(f"imported {counts}{there}", "green")
 

@@ -50,7 +50,7 @@ def panel(stats: Stats, *, segments: int = 4) -> RenderableType:
     rows += [Text("")] * (segments - len(hottest))
     counts = [(plural(stats.memories[kind], kind) + "  ", COLORS[kind]) for kind in KINDS if stats.memories.get(kind)]
     changed = f"{stats.superseded} superseded" if stats.superseded else ""
-    total = f"{plural(long_term, 'memory', 'memories')}  "
+    total = f"{plural(long_term, 'memory')}  "
     rows.append(Text.assemble(("long-term   ", "bold green"), total, *counts, (changed, "dim")))
     return Group(*rows)
 

@@ -79,9 +79,10 @@ def size(count: int) -> str:
     return f"{value:.1f} {_UNITS[-1]}"
 
 
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    """Return a count with its noun: 1 page, 2 pages."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+def plural(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 page, 2 pages, 3 memories."""
+    many = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count:,} {noun if count == 1 else many}"
 
 
 def bar(share: float, width: int) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import ConflictError, NotFoundError
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.model.scope import Cube, CubeKind, Role
@@ -20,7 +21,7 @@ _FIND = select(s.cube).where(
     s.cube.c.kind == bindparam("cube_kind"),
     s.cube.c.name == bindparam("cube_name"),
 )
-_TOUCH = (
+_TOUCH = Prepared(
     update(s.cube)
     .where(s.cube.c.key == bindparam("cube_key"))
     .values(
@@ -78,7 +79,7 @@ class SqlCubes:
     def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
         """Lock the cube for this transaction, count its revision up and return it."""
         said = rows.micros(said_at)
-        revision: int | None = self._connection.scalar(_TOUCH, {"cube_key": cube_key, "said": said})
+        revision: int | None = _TOUCH.scalar(self._connection, {"cube_key": cube_key, "said": said})
         if revision is None:
             raise NotFoundError("this cube was deleted by another call")
         return revision

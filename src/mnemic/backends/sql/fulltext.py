@@ -7,11 +7,12 @@ frequencies never tell one user about another's words. BM25 is computed from the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, TextClause, bindparam, text
+from sqlalchemy import Connection, bindparam, text
 
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import StoreError
 
 Posting = tuple[int, int]
@@ -22,11 +23,14 @@ _SQLITE: Final = (
     "CREATE VIRTUAL TABLE entry_term USING fts5vocab(entry_text, 'instance')",
     "CREATE VIRTUAL TABLE entry_vocabulary USING fts5vocab(entry_text, 'row')",
 )
-_INSERT: Final = text("INSERT INTO entry_text (rowid, terms) VALUES (:key, :terms)")
+_INSERT: Final = Prepared(text("INSERT INTO entry_text (rowid, terms) VALUES (:key, :terms)"))
 _DELETE: Final = text("DELETE FROM entry_text WHERE rowid IN :keys").bindparams(bindparam("keys", expanding=True))
-_POSTINGS: Final = text(
-    "SELECT term, doc, count(*) FROM entry_term WHERE term IN :terms GROUP BY term, doc"
-).bindparams(bindparam("terms", expanding=True))
+_POSTINGS: Final = Prepared(
+    text("SELECT term, doc, count(*) FROM entry_term WHERE term IN :terms GROUP BY term, doc").bindparams(
+        bindparam("terms", expanding=True)
+    ),
+    lists=["terms"],
+)
 _FREQUENCIES: Final = text("SELECT term, doc FROM entry_vocabulary WHERE term IN :terms").bindparams(
     bindparam("terms", expanding=True)
 )
@@ -47,9 +51,9 @@ def _term(cube_key: int, stem: str) -> str:
     return f"{cube_key:x}_{stem.encode('utf-8', 'replace').hex()}"  # exact, whatever Unicode version FTS5 knows
 
 
-def insert_statement() -> TextClause:
-    """Return the statement that indexes an entry; its parameters come from `document`."""
-    return _INSERT
+def insert(connection: Connection, documents: Sequence[Mapping[str, object]]) -> None:
+    """Index entries; each of the documents comes from `document`."""
+    _INSERT.run_each(connection, documents)
 
 
 def document(cube_key: int, key: int, stems: Iterable[str]) -> dict[str, object]:
@@ -67,7 +71,7 @@ def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> lis
     """Return, for each stem, the entries of one cube that hold it, in no particular order."""
     found: dict[str, list[Posting]] = {_term(cube_key, stem): [] for stem in stems}
     if found:
-        for term, doc, count in connection.execute(_POSTINGS, {"terms": list(found)}):
+        for term, doc, count in _POSTINGS.rows(connection, {"terms": list(found)}):
             found[term].append((doc, count))
     return [found[_term(cube_key, stem)] for stem in stems]
 

@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import NotFoundError
 from mnemic.model.index import CubeView, Entry, Vector
 from mnemic.text import terms
@@ -27,10 +28,10 @@ _NEVER: Final = np.iinfo(np.int64).max
 _BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
 _NO_LINKS: Final[NDArray[np.int32]] = np.empty(0, dtype=np.int32)
 _NO_NORMS: Final[NDArray[np.float32]] = np.empty(0, dtype=np.float32)
-_NEW_ENTRY = insert(s.entry).returning(s.entry.c.key)
-_NEW_VECTOR = insert(s.vector)
-_REVISION = select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key"))
-_CHANGED = (
+_NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
+_NEW_VECTOR = Prepared(insert(s.vector))
+_REVISION = Prepared(select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key")))
+_CHANGED = Prepared(
     select(s.entry, s.vector.c.data, s.vector.c.model)
     .outerjoin(s.vector, s.vector.c.entry_key == s.entry.c.key)
     .where(s.entry.c.cube_key == bindparam("cube_key"), s.entry.c.changed > bindparam("revision"))
@@ -97,14 +98,12 @@ class SqlIndex:
         for entry in entries:
             stems = terms(entry.text)
             values = _entry_values(cube_key, revision, entry, len(stems))
-            key = self._connection.execute(_NEW_ENTRY, values).scalar_one()
+            key = _NEW_ENTRY.scalar(self._connection, values)
             documents.append(fulltext.document(cube_key, key, stems))
             if entry.vector is not None:
                 vectors.append(vector_values(key, self._cache.model, entry.vector))
-        if documents:
-            self._connection.execute(fulltext.insert_statement(), documents)
-        if vectors:
-            self._connection.execute(_NEW_VECTOR, vectors)
+        fulltext.insert(self._connection, documents)
+        _NEW_VECTOR.run_each(self._connection, vectors)
 
     def sync(self, cube_key: int, revision: int, owner: str, entries: Sequence[Entry]) -> None:
         """Make these the owner's entries: known versions get their new validity, new ones are added, others go.
@@ -158,7 +157,7 @@ class SqlIndex:
         alive = set(self._connection.scalars(present))
         rows = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
         if rows:
-            self._connection.execute(_NEW_VECTOR, rows)
+            _NEW_VECTOR.run_each(self._connection, rows)
             self._connection.execute(update(s.entry).where(s.entry.c.key.in_(alive)).values(changed=revision))
 
     def remove(self, cube_key: int, owners: Sequence[str]) -> int:
@@ -182,7 +181,7 @@ class SqlIndex:
 
     def view(self, cube_key: int) -> CubeView:
         """Return the cube's entries as of this transaction, from the cache when it is current."""
-        current = self._connection.execute(_REVISION, {"cube_key": cube_key}).first()
+        current = _REVISION.first(self._connection, {"cube_key": cube_key})
         if current is None:
             raise NotFoundError("this cube was deleted by another call")
         held = self._cache.find(cube_key)
@@ -204,7 +203,7 @@ class SqlIndex:
 
     def _build(self, cube_key: int, revision: int, base: CubeView | None) -> CubeView:
         since = base.revision if base is not None else -1
-        changed = self._connection.execute(_CHANGED, {"cube_key": cube_key, "revision": since}).all()
+        changed = _CHANGED.rows(self._connection, {"cube_key": cube_key, "revision": since})
         fresh = _from_rows(cube_key, revision, changed, self._cache.model, self._cache.width)
         if base is None:
             return _linked(fresh)

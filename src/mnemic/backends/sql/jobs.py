@@ -9,13 +9,18 @@ from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.job import Job, JobState
 from mnemic.model.moment import to_micros
 
-_WAITING = select(s.job.c.id).where(
-    s.job.c.cube_key == bindparam("cube"), s.job.c.kind == bindparam("job_kind"), s.job.c.state == JobState.QUEUED.value
+_WAITING = Prepared(
+    select(s.job.c.id).where(
+        s.job.c.cube_key == bindparam("cube"),
+        s.job.c.kind == bindparam("job_kind"),
+        s.job.c.state == JobState.QUEUED.value,
+    )
 )
-_NEW = insert(s.job)
+_NEW = Prepared(insert(s.job))
 
 
 class SqlJobs:
@@ -26,10 +31,10 @@ class SqlJobs:
 
     def put(self, job: Job) -> str:
         """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
-        waiting = self._connection.scalar(_WAITING, {"cube": job.cube_key, "job_kind": job.kind})
+        waiting = _WAITING.scalar(self._connection, {"cube": job.cube_key, "job_kind": job.kind})
         if waiting is not None:
             return str(waiting)
-        self._connection.execute(_NEW, {"id": job.id, **_values(job)})
+        _NEW.run(self._connection, {"id": job.id, **_values(job)})
         return job.id
 
     def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:

@@ -9,33 +9,38 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from mnemic.backends.sql import filters, rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.moment import offset_minutes, to_micros
 from mnemic.model.query import Filter
 from mnemic.ports.store import SessionTail
 
 _MESSAGES = select(s.message, s.session.c.name.label("session_name")).join(s.session)
-_BY_ID = _MESSAGES.where(
-    s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True))
+_BY_ID = Prepared(
+    _MESSAGES.where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True))),
+    lists=["ids"],
 )
-_SESSION = select(s.session).where(
-    s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session")
+_SESSION = Prepared(
+    select(s.session).where(s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session"))
 )
-_LAST_PAGE = (
+_LAST_PAGE = Prepared(
     select(s.page).where(s.page.c.session_id == bindparam("session_id")).order_by(s.page.c.position.desc()).limit(1)
 )
-_KNOWN = select(s.message.c.dedupe, s.message.c.id).where(
-    s.message.c.session_id == bindparam("session_id"), s.message.c.dedupe.in_(bindparam("keys", expanding=True))
+_KNOWN = Prepared(
+    select(s.message.c.dedupe, s.message.c.id).where(
+        s.message.c.session_id == bindparam("session_id"), s.message.c.dedupe.in_(bindparam("keys", expanding=True))
+    ),
+    lists=["keys"],
 )
-_NEW_SESSION = insert(s.session)
-_NEW_MESSAGE = insert(s.message)
-_END_SESSION = (
+_NEW_SESSION = Prepared(insert(s.session))
+_NEW_MESSAGE = Prepared(insert(s.message))
+_END_SESSION = Prepared(
     update(s.session)
     .where(s.session.c.id == bindparam("session_id"))
     .values(messages=bindparam("count"), started_at=bindparam("started"), ended_at=bindparam("ended"))
 )
-_NEW_PAGE = insert(s.page)
-_GROW_PAGE = (
+_NEW_PAGE = Prepared(insert(s.page))
+_GROW_PAGE = Prepared(
     update(s.page)
     .where(s.page.c.id == bindparam("page_id"))
     .values(
@@ -58,13 +63,13 @@ class SqlMessages:
 
     def tail(self, cube_key: int, session: str, *, session_id: str, at: datetime) -> SessionTail:
         """Return the session's end, after creating the session under `session_id` when it is new."""
-        row = self._connection.execute(_SESSION, {"cube_key": cube_key, "session": session}).first()
+        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
         if row is None:
             now = to_micros(at)
             values = {"id": session_id, "cube_key": cube_key, "name": session, "messages": 0}
-            self._connection.execute(_NEW_SESSION, {**values, "started_at": now, "ended_at": now})
+            _NEW_SESSION.run(self._connection, {**values, "started_at": now, "ended_at": now})
             return SessionTail(Session(session_id, cube_key, session, 0, at, at), None)
-        page = self._connection.execute(_LAST_PAGE, {"session_id": row.id}).first()
+        page = _LAST_PAGE.first(self._connection, {"session_id": row.id})
         return SessionTail(rows.session(row), rows.page(page) if page else None)
 
     def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
@@ -72,31 +77,30 @@ class SqlMessages:
         found: dict[str, str] = {}
         for start in range(0, len(dedupe), _CHUNK):
             keys = list(dedupe[start : start + _CHUNK])
-            held = self._connection.execute(_KNOWN, {"session_id": session_id, "keys": keys})
+            held = _KNOWN.rows(self._connection, {"session_id": session_id, "keys": keys})
             found.update({row.dedupe: row.id for row in held})
         return found
 
     def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """As `known`, by the session's name."""
-        row = self._connection.execute(_SESSION, {"cube_key": cube_key, "session": session}).first()
+        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
         return self.known(row.id, dedupe) if row else {}
 
     def append(self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session) -> None:
         """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
-        grown = bool(pages) and self._connection.execute(_GROW_PAGE, _page_change(pages[0])).rowcount == 1
+        grown = bool(pages) and _GROW_PAGE.run(self._connection, _page_change(pages[0])) == 1
         new = [_page_values(page) for page in (pages[1:] if grown else pages)]  # only the first can be older
-        if new:
-            self._connection.execute(_NEW_PAGE, new)
-        self._connection.execute(_NEW_MESSAGE, [_message_values(message, key) for message, key in messages])
+        _NEW_PAGE.run_each(self._connection, new)
+        _NEW_MESSAGE.run_each(self._connection, [_message_values(message, key) for message, key in messages])
         span = {"started": to_micros(session.started_at), "ended": to_micros(session.ended_at)}
-        self._connection.execute(_END_SESSION, {"session_id": session.id, "count": session.messages, **span})
+        _END_SESSION.run(self._connection, {"session_id": session.id, "count": session.messages, **span})
 
     def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
         """Return the messages with these ids, by id; ids of other cubes are absent."""
         found: dict[str, StoredMessage] = {}
         for start in range(0, len(ids), _CHUNK):
             chosen = {"cube": cube_key, "ids": list(ids[start : start + _CHUNK])}
-            found.update((row.id, rows.message(row)) for row in self._connection.execute(_BY_ID, chosen))
+            found.update((row.id, rows.message(row)) for row in _BY_ID.rows(self._connection, chosen))
         return found
 
     def list(

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.index import Vector
 from mnemic.model.memory import Segment
 from mnemic.model.message import Page, StoredMessage
@@ -21,11 +22,12 @@ _ASSIGN = (
     .where(s.page.c.id == bindparam("page_id"))
     .values(segment_id=bindparam("segment"), chain_id=bindparam("chain"))
 )
-_HOLDING = (
+_HOLDING = Prepared(
     select(s.segment, s.message.c.id.label("message_id"))
     .join(s.page, s.page.c.segment_id == s.segment.c.id)
     .join(s.message, s.message.c.page_id == s.page.c.id)
-    .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
+    .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True))),
+    lists=["ids"],
 )
 
 
@@ -144,7 +146,7 @@ class SqlSegments:
 
     def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Mapping[str, Segment]:
         """Return the segments that hold these messages, by message id."""
-        held = self._connection.execute(_HOLDING, {"cube": cube_key, "ids": list(message_ids)})
+        held = _HOLDING.rows(self._connection, {"cube": cube_key, "ids": list(message_ids)})
         return {row.message_id: rows.segment(row) for row in held}
 
     def archive(self, cube_key: int, ids: Sequence[str]) -> None:

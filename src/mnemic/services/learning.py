@@ -6,7 +6,7 @@ and never half of it. What extraction does not understand stays a message, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mnemic.core import reconcile
 from mnemic.core.extraction import extract
@@ -40,7 +40,12 @@ class Learning:
             messages = tx.messages.to_extract(cube_key, BATCH)
             if not messages:
                 return 0
-            found = [(message, candidate) for message in messages for candidate in _candidates(tx, message)]
+            before = _turns_before(tx, messages)
+            found = [
+                (message, candidate)
+                for message in messages
+                for candidate in _candidates(message, before.get(message.id))
+            ]
         vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
@@ -89,12 +94,23 @@ class Learning:
         return [*(memory for memory in stored if memory.id not in renewed), *fresh]
 
 
-def _candidates(tx: Transaction, message: StoredMessage) -> list[Candidate]:
+def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[str, StoredMessage]:
+    """Return the turn before each message, by the message's id; most of them are in the batch itself."""
+    placed = {(message.session_id, message.position): message for message in messages}
+    found: dict[str, StoredMessage] = {}
+    for message in messages:
+        place = (message.session_id, message.position - 1)
+        if place not in placed and message.position > 0:
+            placed |= {place: each for each in tx.messages.around(message.cube_key, place[0], [place[1]])}
+        if place in placed:
+            found[message.id] = placed[place]
+    return found
+
+
+def _candidates(message: StoredMessage, previous: StoredMessage | None) -> list[Candidate]:
     """Return what a message states; only people are learned from, not what an assistant or a tool says."""
     if message.role is not MessageRole.USER or len(message.text) > _LONGEST:
         return []
-    before = tx.messages.around(message.cube_key, message.session_id, [message.position - 1])
-    previous = before[0] if before else None
     return extract(
         message.text,
         speaker=message.speaker,

@@ -10,7 +10,7 @@ from mnemic.core import segmenting
 from mnemic.ports.store import Store
 from mnemic.services.embedding import Embedding
 from mnemic.services.indexing import segment_entry
-from mnemic.services.tiering import page_vector
+from mnemic.services.page_vectors import PageVectors
 
 Progress = Callable[[int, int], None]
 """Told how many entries are done, and of how many."""
@@ -43,11 +43,13 @@ class Reindex:
         """Put each segment's centroid where its pages are now."""
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
+            vectors = PageVectors(tx, cube_key)
             for segment, _ in tx.segments.list(cube_key, archived=True):
                 pages = tx.pages.of_segment(cube_key, segment.id)
                 if not pages:
                     continue
-                mean = np.mean(np.stack([page_vector(tx, page) for page in pages]), axis=0)
+                vectors.load(pages)
+                mean = np.mean(np.stack([vectors.of(page) for page in pages]), axis=0)
                 centroid = segmenting.unit(mean.astype(np.float32))
                 tx.segments.put(segment, centroid)
                 tx.index.remove(cube_key, [segment.id])

@@ -15,8 +15,9 @@ from mnemic.model.memory import Segment
 from mnemic.model.message import Page, StoredMessage
 from mnemic.ports.store import Transaction
 from mnemic.services.indexing import segment_entry
+from mnemic.services.page_vectors import PageVectors
 from mnemic.services.promoting import DERIVED
-from mnemic.services.tiering import Draft, context_vector, grow, summary_of, vocabulary_of
+from mnemic.services.tiering import Draft, grow, summary_of, vocabulary_of
 
 
 def remake_segments(
@@ -46,8 +47,9 @@ def _remade(tx: Transaction, segment: Segment, pages: Sequence[tuple[Page, Seque
     blank = replace(segment, summary="", keywords=(), pages=0, started_at=first.started_at, ended_at=first.ended_at)
     draft = Draft(blank, tx.index.no_vector, [], {})
     vocabulary = vocabulary_of(tx, segment.cube_key, [message for _, messages in pages for message in messages])
+    vectors = PageVectors(tx, segment.cube_key)
     for page, messages in pages:
-        grow(draft, page, context_vector(tx, page), messages, vocabulary)
+        grow(draft, page, vectors.in_context(page), messages, vocabulary)
     draft.segment = replace(draft.segment, summary=summary_of(draft.messages))
     return draft
 

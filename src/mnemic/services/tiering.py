@@ -24,6 +24,7 @@ from mnemic.model.message import Page, StoredMessage
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import segment_entry
+from mnemic.services.page_vectors import PageVectors
 from mnemic.text import terms
 
 BATCH: Final = 32
@@ -93,13 +94,15 @@ class Tiering:
         held = {segment.id: (segment, centroid) for segment, centroid in tx.segments.list(cube_key)}
         drafts: dict[str, Draft] = {}
         last = tx.pages.last_assigned(cube_key)
+        vectors = PageVectors(tx, cube_key)
+        vectors.load(due)
         for page in due:
-            vector = context_vector(tx, page)
+            vector = vectors.in_context(page)
             words = _keywords(messages[page.id], vocabulary)
             found = segmenting.assign(vector, words, _matrix(held), self._threshold).segment_id
             draft = drafts.get(found or "") or self._draft(tx, page, found, held, vector)
             drafts[draft.segment.id] = draft
-            draft.chains[page.id] = last[1] if last and _continues(tx, last[0], page) else page.id
+            draft.chains[page.id] = last[1] if last and _continues(vectors, last[0], page) else page.id
             last = (page, draft.chains[page.id])
             grow(draft, page, vector, messages[page.id], vocabulary)
             held[draft.segment.id] = (draft.segment, draft.centroid)
@@ -167,21 +170,8 @@ def _matrix(held: Mapping[str, tuple[Segment, Vector]]) -> segmenting.SegmentMat
     )
 
 
-def context_vector(tx: Transaction, page: Page) -> Vector:
-    """Return a page's vector with those of the pages beside it: what segments are made of."""
-    beside = tx.pages.at(page.cube_key, page.session_id, [page.position - 1, page.position + 1])
-    return segmenting.in_context(page_vector(tx, page), [page_vector(tx, other) for other in beside])
-
-
-def page_vector(tx: Transaction, page: Page) -> Vector:
-    """Return the unit mean of the vectors of a page's messages."""
-    said = tx.pages.messages(page.cube_key, [page.id])[page.id]
-    vectors = tx.index.vectors(page.cube_key, [message.id for message in said])
-    return segmenting.unit(np.mean(np.stack(list(vectors.values())), axis=0)) if vectors else tx.index.no_vector
-
-
-def _continues(tx: Transaction, last: Page, page: Page) -> bool:
+def _continues(vectors: PageVectors, last: Page, page: Page) -> bool:
     if last.session_id != page.session_id or last.position + 1 != page.position:
         return False
     gap = max(page.started_at - last.ended_at, timedelta())
-    return segmenting.chain(page_vector(tx, last), page_vector(tx, page), gap)
+    return segmenting.chain(vectors.of(last), vectors.of(page), gap)

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from mnemic import __version__
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
@@ -35,6 +34,7 @@ from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
+from mnemic.version import __version__
 
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""

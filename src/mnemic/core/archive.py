@@ -181,7 +181,7 @@ def _value(field: Field, value: Any, where: str) -> Any:
     except (ValueError, TypeError, binascii.Error) as error:
         raise InputError(where, f"needs {field.type.value}, got {str(value)[:60]!r}") from error
     except InputError as error:
-        raise InputError(f"{where}{error.field}", error.message.partition(": ")[2]) from error
+        raise InputError(f"{where}{error.field}", error.message.removeprefix(f"{error.field}: ")) from error
 
 
 def _is_count(value: Any) -> bool:

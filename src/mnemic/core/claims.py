@@ -108,7 +108,10 @@ def _claims_of(version: Version, following: datetime | None) -> list[Claim]:
     if end is not None and start < end and not explained:
         claims[-1] = replace(claims[-1], until=end)
     denied = replace(first, polarity=-1, time=None, origin=None)
-    return claims + [replace(denied, at=_date_in(version, each), text=each.quote, sources=(each,)) for each in ended]
+    return claims + [
+        replace(denied, at=_date_in(version, each), until=each.holds_to, text=each.quote, sources=(each,))
+        for each in ended
+    ]
 
 
 def _end(sources: Sequence[Source]) -> datetime | None:

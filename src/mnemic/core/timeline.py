@@ -109,7 +109,9 @@ def _ended_by(line: Sequence[Stretch], claim: Claim) -> Stretch | None:
     """Return the stretch whose end the claim only confirms; None when it stands for itself."""
     if claim.polarity > 0 and not claim.floating:
         return None
-    if line and claim.polarity < 0 and line[-1].first.polarity > 0 and denies(claim, line[-1].best.value):
+    lasting = (stretch for stretch in reversed(line) if stretch.until is None or stretch.until > claim.at)
+    held = next(lasting, line[-1] if line else None)
+    if claim.polarity < 0 and held is not None and held.first.polarity > 0 and denies(claim, held.best.value):
         return None
     for stretch in reversed(line):
         if stretch.first.polarity > 0 and denies(claim, stretch.best.value):
@@ -135,6 +137,8 @@ def timeline(
     """
     if is_told(versions, claim):
         return tuple(versions)
+    if versions and not event and _repeats(claim, versions[-1]):
+        return (*versions[:-1], _said_again(versions[-1], claim))
     settled = by_hand(versions)
     line = stretches([*claims_of([each for each in versions if each not in settled]), claim], event=event)
     pen = _Pen(versions, ids, recorded_at)
@@ -150,6 +154,18 @@ def timeline(
         elif (following is None or over < following) and not _alike(standing, stretch):
             drawn.append(pen.resume(standing, over, _earlier(standing.until, following)))
     return tuple(sorted(drawn, key=_by_validity))
+
+
+def _repeats(claim: Claim, last: Version) -> bool:
+    """Tell whether a claim only says again what the last version says, which still holds: nothing is to be redrawn."""
+    goes_on = claim.until is None and last.valid_to is None and claim.at >= last.valid_from
+    same = claim.polarity == last.polarity and same_value(claim.value, last.value)
+    return goes_on and same and not is_resumption(last)
+
+
+def _said_again(version: Version, claim: Claim) -> Version:
+    dated = sorted((*version.sources, *_dated(claim)), key=lambda source: source.holds_from or source.said_at)
+    return replace(version, sources=_merged(dated), confidence=strengthened(version.confidence, claim.confidence))
 
 
 class _Pen:

@@ -35,6 +35,16 @@ PAYLOADS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The known types of parts, each with the keys of which one must be there."""
 
+_MEDIA: Final[Mapping[str, str]] = {
+    "image_url": "[image]",
+    "input_image": "[image]",
+    "image": "[image]",
+    "file": "[file]",
+    "input_file": "[file]",
+    "document": "[file]",
+    "input_audio": "[audio]",
+    "audio": "[audio]",
+}
 _SPOKEN: Final = ("text", "caption", "transcript", "refusal", "title", "alt", "filename", "name")
 
 
@@ -78,7 +88,11 @@ def searchable_text(content: Any) -> str:
         return "\n".join(line for line in lines if line)
     if not isinstance(content, Sequence):
         return ""
-    return "\n".join(line for part in content if (line := _words_of(part)))
+    lines = [line for part in content if (line := _words_of(part))]
+    if not any(line.strip() for line in lines):  # a picture without words was sent all the same
+        kinds = [part.get("type") for part in content if isinstance(part, Mapping)]
+        lines = [_MEDIA[kind] for kind in kinds if isinstance(kind, str) and kind in _MEDIA]
+    return "\n".join(lines)
 
 
 def _words_of(part: Any) -> str:

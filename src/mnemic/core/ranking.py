@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.model.index import CubeView, Vector
+from mnemic.model.index import CubeView, Posting, Vector
 
 Scores = NDArray[np.float32]
 """Shape (entries,), each 0 to 1."""
@@ -86,40 +86,62 @@ def term_weight(documents: int, holding: int) -> float:
     return math.log1p((documents - holding + 0.5) / (holding + 0.5))
 
 
-def bm25(view: CubeView, postings: Sequence[Sequence[tuple[int, int]]], *, pairs: bool = False) -> Scores:
-    """Return BM25 of each entry as a share of the most that these terms can give.
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where the terms of a question stand in a view: term `terms[i]` is `counts[i]` times in the entry at `places[i]`.
 
-    `postings` holds for each term of the question the entries with it: (entry key, count). With `pairs`, each passage
-    is read together with the one before it.
+    `table` has the same counts by term and place, with a last column of zeros for place -1: no entry.
     """
-    count = len(view)
-    scores = np.zeros(count, dtype=np.float32)
+
+    terms: NDArray[np.int64]
+    places: NDArray[np.int64]
+    counts: Scores
+    table: NDArray[np.float32]
+
+    def in_pairs(self, view: CubeView) -> Standing:
+        """Return the same with each passage read together with the one before it."""
+        before = self.table[self.terms, view.previous[self.places]]
+        after = view.following[self.places]
+        spread = (after >= 0) & (self.table[self.terms, after] == 0)  # passages that hold it by the one before alone
+        return Standing(
+            np.concatenate([self.terms, self.terms[spread]]),
+            np.concatenate([self.places, after[spread]]),
+            np.concatenate([self.counts + before, self.counts[spread]]),
+            self.table,
+        )
+
+
+def standing(view: CubeView, postings: Sequence[Posting]) -> Standing:
+    """Find the entries of postings in a view; entries that are not in it are left out."""
+    sizes = [len(keys) for keys, _ in postings]
+    terms = np.repeat(np.arange(len(postings)), sizes)
+    keys = np.concatenate([np.empty(0, dtype=np.int64), *(keys for keys, _ in postings)])
+    counts = np.concatenate([np.empty(0, dtype=np.int64), *(counts for _, counts in postings)]).astype(np.float32)
+    places = np.minimum(np.searchsorted(view.keys, keys), len(view) - 1)
+    held = view.keys[places] == keys
+    terms, places, counts = terms[held], places[held], counts[held]
+    table = np.zeros((len(postings), len(view) + 1), dtype=np.float32)
+    table[terms, places] = counts
+    return Standing(terms, places, counts, table)
+
+
+def bm25(view: CubeView, found: Standing, weights: Sequence[float], *, pairs: bool = False) -> Scores:
+    """Return BM25 of each entry as a share of the most that terms of these weights can give.
+
+    With `pairs`, each passage is read together with the one before it, and `found` comes from `in_pairs`.
+    """
     lengths = view.lengths.astype(np.float32)
     if pairs:
-        lengths = lengths + np.append(lengths, np.float32(0))[view.previous]
-    mean = float(lengths.mean()) if count else 1.0
-    norms = K1 * (1 - B + B * lengths / max(mean, 1.0))
-    best = 0.0
-    for posting in postings:
-        weight = term_weight(count, min(len(posting), count))
-        best += weight * (K1 + 1)
-        if not posting:
-            continue
-        frequency = _frequencies(view, posting)
-        if pairs:
-            frequency = frequency + np.append(frequency, np.float32(0))[view.previous]
-        scores += weight * frequency * (K1 + 1) / (frequency + norms)
-    return np.asarray(scores / np.float32(best), dtype=np.float32) if best else scores
+        lengths += np.append(lengths, np.float32(0))[view.previous]
+    norms = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
+    given = np.array(weights)[found.terms] * found.counts / (found.counts + norms[found.places])
+    scores = np.bincount(found.places, weights=given, minlength=len(view))
+    return np.asarray(scores / (sum(weights) or 1.0), dtype=np.float32)
 
 
-def _frequencies(view: CubeView, posting: Sequence[tuple[int, int]]) -> Scores:
-    keys, counts = np.array(posting, dtype=np.int64).T
-    places = np.searchsorted(view.keys, keys)
-    places = np.minimum(places, len(view) - 1)
-    held = view.keys[places] == keys
-    frequency = np.zeros(len(view), dtype=np.float32)
-    frequency[places[held]] = counts[held]
-    return frequency
+def term_weights(view: CubeView, postings: Sequence[Posting]) -> list[float]:
+    """Return the weight of each term, from the number of entries that hold it."""
+    return [term_weight(len(view), min(len(keys), len(view))) for keys, _ in postings]
 
 
 def cosine(view: CubeView, vector: Vector | None) -> Scores:
@@ -138,7 +160,7 @@ def pair_cosine(view: CubeView, plain: Scores) -> Scores:
 def rank(
     view: CubeView,
     question: Question,
-    postings: Sequence[Sequence[tuple[int, int]]],
+    postings: Sequence[Posting],
     *,
     eligible: NDArray[np.bool_],
     weights: Weights,
@@ -148,18 +170,19 @@ def rank(
     if not len(view) or not bool(eligible.any()):
         return []
     dense = cosine(view, question.vector)
+    found, worth = standing(view, postings), term_weights(view, postings)
     channels = {
         "dense": dense,
-        "lexical": bm25(view, postings),
+        "lexical": bm25(view, found, worth),
         "dense_pair": pair_cosine(view, dense),
-        "lexical_pair": bm25(view, postings, pairs=True),
+        "lexical_pair": bm25(view, found.in_pairs(view), worth, pairs=True),
     }
     shares = _shares(weights)
     base = _sum(channels, shares)
     focus = _top(np.where(eligible, base, -1), max(_FOCUS, limit))
-    boosts = _boosts(view, question, base, focus) | {"entity": _entities(view, question, postings)[focus]}
+    boosts = _boosts(view, question, base, focus) | {"entity": _entities(view, question, found)[focus]}
     total = base[focus] + _sum(boosts, shares)
-    found: list[Ranked] = []
+    best: list[Ranked] = []
     seen: set[str] = set()
     for at in np.argsort(-total, kind="stable"):
         place = int(focus[at])
@@ -168,10 +191,10 @@ def rank(
         seen.add(view.owners[place])
         parts = {name: shares[name] * float(values[place]) for name, values in channels.items()}
         extra = {name: shares[name] * float(values[at]) for name, values in boosts.items()}
-        found.append(Ranked(place, min(max(float(total[at]), 0.0), 1.0), parts, extra))
-        if len(found) == limit:
+        best.append(Ranked(place, min(max(float(total[at]), 0.0), 1.0), parts, extra))
+        if len(best) == limit:
             break
-    return found
+    return best
 
 
 def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights) -> list[Ranked]:
@@ -226,15 +249,13 @@ def _session_means(sessions: NDArray[np.int32], scores: Scores) -> Scores:
     return np.where(sessions >= 0, values, 0).astype(np.float32)
 
 
-def _entities(view: CubeView, question: Question, postings: Sequence[Sequence[tuple[int, int]]]) -> Scores:
+def _entities(view: CubeView, question: Question, found: Standing) -> Scores:
     """Return the share of the question's names and quotations that stand in each passage or the one before it."""
-    found = np.zeros(len(view), dtype=np.float32)
+    shares = np.zeros(len(view), dtype=np.float32)
     for group in question.entities:
-        held = np.ones(len(view), dtype=np.bool_)
-        for place in group:
-            held &= _frequencies(view, postings[place]) > 0 if postings[place] else False
-        found += held | np.append(held, False)[view.previous]  # noqa: FBT003 - the last place serves -1
-    return found / np.float32(max(len(question.entities), 1))
+        held = np.all(found.table[list(group)] > 0, axis=0)
+        shares += held[:-1] | held[view.previous]
+    return shares / np.float32(max(len(question.entities), 1))
 
 
 def _in_spans(said_at: NDArray[np.int64], spans: Sequence[tuple[int, int]]) -> Scores:

@@ -18,6 +18,9 @@ Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 """Shape (rows, width), each row of length 1, or 0 where a row has no vector yet."""
 
+Posting = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The keys of the entries that hold a term, ascending, and how often it stands in each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

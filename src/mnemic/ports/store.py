@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from mnemic.model.index import CubeView, Entry, Vector
+from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
@@ -232,8 +232,8 @@ class Index(Protocol):
         """Return the cube's entries as of this transaction, from the cache when it is current."""
         ...
 
-    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
-        """Return, for each stem, the entries that hold it: (entry key, count)."""
+    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Posting]:
+        """Return, for each stem, the entries that hold it."""
         ...
 
     def frequencies(self, cube_key: int, stems: Sequence[str]) -> tuple[Mapping[str, int], int]:

@@ -183,8 +183,8 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
     view = tx.index.view(cube.key)
     owners = dict(zip(view.keys.tolist(), view.owners, strict=True))
     holding = [
-        {owners[key] for key, _ in found if key in owners}
-        for found in tx.index.postings(cube.key, list(dict.fromkeys(stem(word) for word in phrase)))
+        {owners[key] for key in keys.tolist() if key in owners}
+        for keys, _ in tx.index.postings(cube.key, list(dict.fromkeys(stem(word) for word in phrase)))
     ]
     candidates = sorted(set.intersection(*holding))
     messages = [key for key, text in _messages(tx, cube, candidates).items() if mentions(text, phrase)]

@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import numpy as np
 from sqlalchemy import Connection, bindparam, text
 
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import StoreError
-
-Posting = tuple[int, int]
-"""An entry's key, and how often the term stands in it."""
+from mnemic.model.index import Posting
 
 _SQLITE: Final = (
     "CREATE VIRTUAL TABLE entry_text USING fts5(terms, tokenize = \"ascii tokenchars ':_'\")",
@@ -26,7 +25,7 @@ _SQLITE: Final = (
 _INSERT: Final = Prepared(text("INSERT INTO entry_text (rowid, terms) VALUES (:key, :terms)"))
 _DELETE: Final = text("DELETE FROM entry_text WHERE rowid IN :keys").bindparams(bindparam("keys", expanding=True))
 _POSTINGS: Final = Prepared(
-    text("SELECT term, doc, count(*) FROM entry_term WHERE term IN :terms GROUP BY term, doc").bindparams(
+    text("SELECT term, group_concat(doc) FROM entry_term WHERE term IN :terms GROUP BY term").bindparams(
         bindparam("terms", expanding=True)
     ),
     lists=["terms"],
@@ -67,13 +66,16 @@ def delete(connection: Connection, keys: Sequence[int]) -> None:
         connection.execute(_DELETE, {"keys": list(keys[start : start + 500])})
 
 
-def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> list[list[Posting]]:
-    """Return, for each stem, the entries of one cube that hold it, in no particular order."""
-    found: dict[str, list[Posting]] = {_term(cube_key, stem): [] for stem in stems}
-    if found:
-        for term, doc, count in _POSTINGS.rows(connection, {"terms": list(found)}):
-            found[term].append((doc, count))
-    return [found[_term(cube_key, stem)] for stem in stems]
+def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> list[Posting]:
+    """Return, for each stem, the entries of one cube that hold it.
+
+    SQLite hands over a term's keys as one text, one for each time it stands somewhere: a row for each would cost more
+    than finding it.
+    """
+    names = [_term(cube_key, stem) for stem in stems]
+    found = dict(_POSTINGS.rows(connection, {"terms": names})) if names else {}
+    keys = [np.fromstring(found.get(name, ""), dtype=np.int64, sep=",") for name in names]
+    return [np.unique(every, return_counts=True) for every in keys]
 
 
 def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> dict[str, int]:

@@ -21,7 +21,7 @@ from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import NotFoundError
-from mnemic.model.index import CubeView, Entry, Vector
+from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.text import terms
 
 _NEVER: Final = np.iinfo(np.int64).max
@@ -211,8 +211,8 @@ class SqlIndex:
             return replace(base, revision=revision)
         return _linked(_merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh))
 
-    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Sequence[tuple[int, int]]]:
-        """Return, for each stem, the entries that hold it: (entry key, count)."""
+    def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Posting]:
+        """Return, for each stem, the entries that hold it."""
         return fulltext.postings(self._connection, cube_key, stems)
 
     def frequencies(self, cube_key: int, stems: Sequence[str]) -> tuple[Mapping[str, int], int]:

@@ -133,9 +133,9 @@ def test_bad_corrections_name_what_is_wrong(memory: Memory) -> None:
     for version in (0, -1, 99):
         with pytest.raises(NotFoundError):
             memory.restore(nurse.id, user="ann", version=version)
-    for version in (True, "1", 1.0):
+    for bad in (True, "1", 1.0):
         with pytest.raises(InputError, match="version"):
-            memory.restore(nurse.id, user="ann", version=version)  # type: ignore[arg-type]
+            memory.restore(nurse.id, user="ann", version=bad)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="version"):
         memory.restore(nurse.id, user="ann")
     with pytest.raises(InputError, match="holds already"):
@@ -151,7 +151,7 @@ def test_ids_that_are_not_there_or_belong_to_others_are_not_found(memory: Memory
     for user, name in (("bob", nurse.id), ("nobody", nurse.id), ("ann", "x"), ("ann", "/?#%&= '\"")):
         for call in (memory.get, memory.history, memory.explain, memory.lock, memory.restore):
             with pytest.raises(NotFoundError):
-                call(name, user=user)  # type: ignore[operator]
+                call(name, user=user)
         with pytest.raises(NotFoundError):
             memory.update(name, "Mine now.", user=user)
     for bad in ("", "  ", None, True, 1.5, "a\0b"):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -230,9 +231,10 @@ def test_exactly_one_condition_is_needed(memory: Memory, options: dict[str, obje
 def test_what_is_not_there_is_an_error_and_nothing_is_erased(memory: Memory) -> None:
     ids = talk(memory, LONG_TALK)
     theirs = talk(memory, [("bob", "Mine.")], user="bob")
-    for options in ({"id": [ids[0], "nothing"]}, {"session": "s77"}, {"id": theirs}):
+    misses: list[dict[str, Any]] = [{"id": [ids[0], "nothing"]}, {"session": "s77"}, {"id": theirs}]
+    for options in misses:
         with pytest.raises(NotFoundError):
-            memory.forget(user="ann", **options)  # type: ignore[arg-type]
+            memory.forget(user="ann", **options)
     with pytest.raises(NotFoundError):
         memory.forget(ids[0], user="bob")
     with pytest.raises(NotFoundError):

@@ -166,7 +166,7 @@ def build(
         close_embedder=close_embedder,
         organize=organize,
         reindex=Reindex(store, Embedding(store, embedder)),
-        worker=Worker(store, clock, scoping, organize.handlers, enabled=settings.worker),
+        worker=Worker(store, clock, scoping, organize.handlers, idle=organize.settle, enabled=settings.worker),
     )
 
 

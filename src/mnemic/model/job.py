@@ -5,6 +5,13 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+
+ORGANIZE: Final = "organize"
+"""The job that refines what was added: memories, tiers, promotion."""
+
+EMBED: Final = "embed"
+"""The job that embeds what could not be embedded when it was written."""
 
 
 class JobState(enum.StrEnum):
@@ -33,3 +40,8 @@ class Job:
     finished_at: datetime | None = None
     done: int = 0
     error: str | None = None
+
+
+def queued(job_id: str, cube_key: int, kind: str, now: datetime) -> Job:
+    """Return a new job that is due at once."""
+    return Job(job_id, cube_key, kind, JobState.QUEUED, 0, now, now)

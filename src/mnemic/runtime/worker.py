@@ -46,12 +46,20 @@ class Worker:
     """Runs the jobs of a store on one thread, which starts with the first `wake`."""
 
     def __init__(
-        self, store: Store, clock: Clock, scoping: Scoping, handlers: Mapping[str, Handler], *, enabled: bool = True
+        self,
+        store: Store,
+        clock: Clock,
+        scoping: Scoping,
+        handlers: Mapping[str, Handler],
+        *,
+        idle: Callable[[], None],
+        enabled: bool = True,
     ) -> None:
         self._store = store
         self._clock = clock
         self._scoping = scoping
         self._handlers = handlers
+        self._idle = idle
         self._enabled = enabled
         self._name = f"{os.getpid()}-{new_id()}"
         self._changed = threading.Condition()
@@ -141,6 +149,8 @@ class Worker:
         while not self._stopping:
             try:
                 busy = self.run_once()
+                if not busy:
+                    self._idle()
             except StoreError:
                 _log.exception("worker_store_failed")
                 busy = False

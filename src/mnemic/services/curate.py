@@ -16,7 +16,7 @@ from mnemic.errors import EmbedderError, InputError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
 from mnemic.model.item import Item
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import EMBED, queued
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube
@@ -24,7 +24,6 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory
-from mnemic.services.remember import EMBED
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
 from mnemic.text import clean
@@ -139,7 +138,7 @@ class Curate:
             known = {version_id: vectors[text]} if text in vectors else {}
             put_memory(tx, tx.cubes.touch(target.key), changed, known)
             if not known:
-                tx.jobs.put(self._embed_job(target))
+                tx.jobs.put(queued(new_id(), target.key, EMBED, self._clock.now()))
         return changed
 
     def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
@@ -148,10 +147,6 @@ class Curate:
             return embed_texts(self._embedder, texts)
         except EmbedderError:
             return {}
-
-    def _embed_job(self, cube: Cube) -> Job:
-        now = self._clock.now()
-        return Job(new_id(), cube.key, EMBED, JobState.QUEUED, 0, now, now)
 
 
 def find_item(tx: Transaction, cube: Cube | None, item_id: str) -> Item:

@@ -16,7 +16,7 @@ from mnemic.core.intake import check_id
 from mnemic.core.mentions import mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
 from mnemic.ids import new_id
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import ORGANIZE, queued
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube, Role
@@ -24,7 +24,6 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import put_memory
 from mnemic.services.remaking import remake_segments
-from mnemic.services.remember import ORGANIZE
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 from mnemic.text import stem
@@ -134,7 +133,7 @@ class Forget:
         if unread:
             now = self._clock.now()
             tx.erasing.set_unread(cube.key, sorted(unread))
-            tx.jobs.put(Job(new_id(), cube.key, ORGANIZE, JobState.QUEUED, 0, now, now))
+            tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, now))
         return removed
 
     def _scrub(self) -> None:

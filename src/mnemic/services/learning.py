@@ -101,7 +101,8 @@ def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[st
     for message in messages:
         place = (message.session_id, message.position - 1)
         if place not in placed and message.position > 0:
-            placed |= {place: each for each in tx.messages.around(message.cube_key, place[0], [place[1]])}
+            for each in tx.messages.around(message.cube_key, place[0], [place[1]]):
+                placed[place] = each
         if place in placed:
             found[message.id] = placed[place]
     return found

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
-from mnemic.services.remember import EMBED, ORGANIZE
 from mnemic.services.tiering import Tiering
 
 Tick = Callable[[int], None]

@@ -13,6 +13,7 @@ from typing import Final
 from mnemic.core.heat import HeatWeights, coldest, heat, promotable
 from mnemic.core.insights import ATTRIBUTE, insight
 from mnemic.ids import new_id
+from mnemic.model.job import ORGANIZE, queued
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
 from mnemic.model.message import StoredMessage
 from mnemic.ports.clock import Clock
@@ -85,6 +86,8 @@ class Promoting:
         with self._store.write() as tx:
             for cube_key, message_ids in visits.items():
                 tx.segments.visit(cube_key, message_ids, now)
+                if self._due(tx, cube_key, now) is not None:  # the visits have warmed a topic enough
+                    tx.jobs.put(queued(new_id(), cube_key, ORGANIZE, now))
 
     def _due(self, tx: Transaction, cube_key: int, now: datetime) -> tuple[Segment, Sequence[str]] | None:
         waiting = tx.pages.unanalysed(cube_key)

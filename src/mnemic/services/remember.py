@@ -17,7 +17,7 @@ from mnemic.core.tiers import OpenPage, place
 from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import EMBED, ORGANIZE, queued
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.receipt import Added, Skipped
 from mnemic.model.scope import Cube
@@ -29,12 +29,6 @@ from mnemic.services.scoping import Scoping
 from mnemic.text import passages
 
 _log = logging.getLogger(__name__)
-
-ORGANIZE: Final = "organize"
-"""The job that refines what was added: tiers, memories, promotion."""
-
-EMBED: Final = "embed"
-"""The job that embeds what could not be embedded when it was added."""
 
 DEFAULT_SESSION: Final = "default"
 
@@ -256,12 +250,8 @@ def _append(
     cube_key = session.cube_key
     tx.index.add(cube_key, revision, entries)
     if any(entry.vector is None for entry in entries):
-        tx.jobs.put(_job(cube_key, EMBED, now))
-    return tx.jobs.put(_job(cube_key, ORGANIZE, now))
-
-
-def _job(cube_key: int, kind: str, now: datetime) -> Job:
-    return Job(new_id(), cube_key, kind, JobState.QUEUED, 0, now, now)
+        tx.jobs.put(queued(new_id(), cube_key, EMBED, now))
+    return tx.jobs.put(queued(new_id(), cube_key, ORGANIZE, now))
 
 
 def _place(

@@ -44,3 +44,11 @@ class Terminal:
         said = self.type(*words, "--json", stdin=stdin)
         assert said.code == 0, said.out + said.err
         return said.json
+
+
+def lived(folder: Path) -> Path:
+    """Fill a memory in which ann lived in Leeds with a dog, and then moved to Porto; return its folder."""
+    terminal = Terminal(folder / "memory")
+    terminal.type("add", "I live in Leeds.", "I have a dog named Rex.", "--session", "s1", "--at", "2025-01-10T10:00Z")
+    terminal.type("add", "I live in Porto now.", "--session", "s2", "--at", "2025-06-01T10:00Z")
+    return terminal.home

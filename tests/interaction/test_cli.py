@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from mnemic.shells.cli.commands import COMMANDS
 from mnemic.shells.cli.main import hoisted
-from tests.interaction.terminal import Terminal
+from tests.interaction.terminal import Terminal, lived
 
 
 @pytest.fixture
@@ -18,11 +19,16 @@ def terminal(tmp_path: Path) -> Terminal:
     return Terminal(tmp_path / "memory")
 
 
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a memory in which ann lived in Leeds, and then moved to Porto."""
+    return lived(tmp_path_factory.mktemp("model"))
+
+
 @pytest.fixture
-def moved(terminal: Terminal) -> Terminal:
-    """A memory in which ann lived in Leeds, and then moved to Porto."""
-    terminal.type("add", "I live in Leeds.", "I have a dog named Rex.", "--session", "s1", "--at", "2025-01-10T10:00Z")
-    terminal.type("add", "I live in Porto now.", "--session", "s2", "--at", "2025-06-01T10:00Z")
+def moved(terminal: Terminal, model: Path) -> Terminal:
+    """A copy of that memory, to be changed."""
+    copytree(model, terminal.home)
     return terminal
 
 

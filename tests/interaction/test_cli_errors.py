@@ -87,9 +87,7 @@ def test_faults_keep_their_fields_in_json() -> None:
         (["demo", "--html", "no-such-folder/x.html"], 2, "no-such-folder"),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_red_line_and_an_exit_code(
-    words: list[str], code: int, says: str, filled: Terminal
-) -> None:
+def test_bad_input_is_one_red_line_and_an_exit_code(words: list[str], code: int, says: str, filled: Terminal) -> None:
     said = filled.type(*words)
     first = said.err.splitlines()[0] if said.err else ""
     assert said.code == code and first.startswith("error: ") and said.out == ""

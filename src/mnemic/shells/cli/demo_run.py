@@ -83,7 +83,7 @@ def play(memory: Memory, script: Script, user: str) -> Iterator[SessionStep]:
     """Add each session, wait until it is refined, and tell what the tiers hold then."""
     for number, (name, said_at, messages) in enumerate(script.conversation.sessions, start=1):
         start = time.perf_counter()
-        receipt = memory.add(messages, user=user, session=f"{script.conversation.id}:{name}")
+        receipt = memory.add(messages, user=user, session=f"{script.conversation.id}/{name}")
         added = time.perf_counter()
         memory.jobs.wait(user=user, timeout=600)
         refined = time.perf_counter()

@@ -31,6 +31,6 @@ def pull(face: Face, name: str, source: Path | None) -> Path:
     """Bring a model into the memory's folder; return its folder there."""
     pull_model: Any = getattr(wiring, "pull_model", None)
     if pull_model is None:
-        raise StoreError("this build of Mnemic cannot pull models yet; name a model's folder in MNEMIC_EMBEDDER instead")
+        raise StoreError("this build of Mnemic cannot pull models; name a model's folder in MNEMIC_EMBEDDER")
     into = config.load(face.home).folder / wiring.MODELS
     return cast("Path", pull_model(name, into, source=None if source is None else str(source)))

@@ -51,8 +51,10 @@ def day(moment: datetime) -> str:
 
 
 def span(start: datetime, end: datetime) -> str:
-    """Return two dates as a span; one date when they are the same."""
-    return day(start) if start.date() == end.date() else f"{day(start)} {DASH} {day(end)}"
+    """Return two dates as a span, the year once when it is the same; one date when they are."""
+    if start.date() == end.date():
+        return day(start)
+    return f"{start.day} {start:%b}{'' if start.year == end.year else f' {start.year}'} {DASH} {day(end)}"
 
 
 def clock(moment: datetime) -> str:

@@ -153,6 +153,18 @@ def test_about_takes_messages_and_memories_that_mention_the_words_in_order(memor
     assert "Clara" not in "".join(str(each) for each in memories(memory))
 
 
+@pytest.mark.parametrize(
+    "said,about",
+    [("東京に住んでいます", "東京"), ("私は猫が好き", "猫"), ("Zoë's café, naïve", "ZOE"), ("I ♥ it 🎉 now", "🎉"),
+     ("O'Brien came", "o'brien"), ("ticket AB-1234 is open", "ab 1234"),
+     ("long " * 1_000 + "needle " + "end " * 1_000, "needle")],
+)  # fmt: skip
+def test_about_finds_words_of_any_script_anywhere(memory: Memory, said: str, about: str) -> None:
+    talk(memory, [("ann", said), ("bot", "Something else.")])
+    assert memory.forget(user="ann", about=about).removed["message"] == 1
+    assert memory.stats(user="ann").messages == 1
+
+
 def test_about_words_that_nobody_said_removes_nothing_and_says_so(memory: Memory) -> None:
     talk(memory, LONG_TALK)
     receipt = memory.forget(user="ann", about="submarine")

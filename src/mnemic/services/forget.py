@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mnemic.core.erasure import remains, without
 from mnemic.core.intake import check_id
-from mnemic.core.mentions import mentions, phrase_of
+from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.job import ORGANIZE, queued
@@ -179,13 +179,7 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
     phrase = phrase_of(about)
     if not phrase:
         raise InputError("about", "is empty; say what to forget, or use everything=True to forget all")
-    view = tx.index.view(cube.key)
-    owners = dict(zip(view.keys.tolist(), view.owners, strict=True))
-    holding = [
-        {owners[key] for key in keys.tolist() if key in owners}
-        for keys, _ in tx.index.postings(cube.key, list(dict.fromkeys(stem(word) for word in phrase)))
-    ]
-    candidates = sorted(set.intersection(*holding))
+    candidates = _holding(tx, cube, phrase)
     messages = [key for key, text in _messages(tx, cube, candidates).items() if mentions(text, phrase)]
     memories = [
         memory.id
@@ -193,6 +187,17 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
         if any(_mentioning(version, phrase) for version in memory.versions)
     ]
     return Targets(tuple(messages), tuple(memories), phrase)
+
+
+def _holding(tx: Transaction, cube: Cube, phrase: Sequence[str]) -> list[str]:
+    """Return the ids of all messages, memories and segments that hold every word of a phrase somewhere."""
+    view = tx.index.view(cube.key)
+    if is_part(phrase):
+        return sorted(set(view.owners))
+    owners = dict(zip(view.keys.tolist(), view.owners, strict=True))
+    stems = list(dict.fromkeys(stem(word) for word in phrase))
+    found = [{owners[key] for key in keys.tolist() if key in owners} for keys, _ in tx.index.postings(cube.key, stems)]
+    return sorted(set.intersection(*found))
 
 
 def _without_mentions(tx: Transaction, memory: Memory, phrase: Sequence[str], revision: int) -> Counter[str]:

@@ -36,7 +36,7 @@ class Signs:
 
 
 WEIGHTS: Final = (4.2, 1.6, 1.7, -10.0, 0.8)
-BIAS: Final = -1.7
+BIAS: Final = -1.8
 _CALENDAR: Final = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday i""".split()

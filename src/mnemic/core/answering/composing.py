@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants, read_question
 from mnemic.core.answering.certainty import confidence, read_signs
-from mnemic.core.answering.evidence import Sentence, read_sentences
+from mnemic.core.answering.evidence import Sentence, pool_of, read_sentences
 from mnemic.core.answering.moments import date_answer
 from mnemic.core.answering.statements import asks_attribute, phrase, read_statements, standing, topic_of
 from mnemic.core.answering.values import value_answer
@@ -64,11 +64,14 @@ def compose(
     stated = _stated(asked, usable)
     if stated is not None:
         return stated
-    sentences = read_sentences(asked, usable)
-    sure = round(confidence(read_signs(asked, usable, sentences)), 3)
+    pool = pool_of(usable)
+    sentences = read_sentences(asked, pool)
+    sure = round(confidence(read_signs(asked, pool, sentences)), 3)
     if sure < threshold or not sentences:
         return Draft(NOT_FOUND, (), found=False, confidence=sure)
-    return _drawn(asked, sentences, sure)
+    draft = _drawn(asked, sentences, sure)
+    whole = {hit.id: hit for hit in usable}  # as they were found, not as the pool weighs them
+    return replace(draft, citations=tuple(whole[hit.id] for hit in draft.citations))
 
 
 def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:

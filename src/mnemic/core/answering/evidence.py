@@ -20,6 +20,8 @@ from mnemic.model.query import Hit
 from mnemic.text import fold, sentence_spans, words
 
 _LONGEST: Final = 4_000  # characters of a hit that are read
+_DERIVED: Final = 0.2
+"""What a memory's score is above that of a message as good: it is short, and all of it is the point."""
 _SOON: Final = timedelta(days=10)  # what happened is mostly told within days
 _SAID_THEN: Final = 0.25
 _CORRECTION: Final = re.compile(
@@ -50,6 +52,24 @@ class Sentence:
     def said_at(self) -> datetime:
         """The moment when it was said."""
         return self.hit.said_at
+
+
+def pool_of(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits to read sentences in, best first: a memory gives way to the message that it was drawn from, which
+    takes over its score when that is better.
+    """
+    messages = {hit.id for hit in hits if hit.kind == "message"}
+    raised: dict[str, float] = {}
+    kept = []
+    for hit in hits:
+        said = [source.message_id for source in hit.sources if source.message_id in messages]
+        if hit.kind != "message" and said:
+            for each in said:
+                raised[each] = max(raised.get(each, 0.0), hit.score - _DERIVED)
+        else:
+            kept.append(hit if hit.kind == "message" else replace(hit, score=max(0.0, hit.score - _DERIVED)))
+    lifted = [replace(hit, score=max(hit.score, raised.get(hit.id, 0.0))) for hit in kept]
+    return sorted(lifted, key=lambda hit: -hit.score)
 
 
 def stem_weights(asked: Asked, hits: Sequence[Hit]) -> dict[str, float]:

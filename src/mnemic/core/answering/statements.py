@@ -59,6 +59,9 @@ _RULES: Final = tuple(
         (r"\b(?:medicine|medication)s?\b", ("health.medication",)),
     )
 )  # fmt: skip
+_DENIED: Final = re.compile(
+    r"n['\u2019]t\b|\b(?:no longer|not|never|broke up|sold|hates?|dislikes?|gave up|stopped|used to)\b", re.IGNORECASE
+)
 _NAMED: Final = re.compile(r"\b(?:named|called)\s+(?P<name>.+)$")
 _POSSESSIVE: Final = re.compile(r"(?P<owner>[A-Z\u00c0-\u00de][\w-]+)['\u2019]s? (?:[a-z]+ ){0,2}?(?P<kin>[a-z]+)(?: (?P<name>[A-Z]\w+))?")
 
@@ -107,7 +110,7 @@ def _of_hit(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
         attribute = str(hit.metadata.get("attribute", ""))
         if not attribute:
             return []
-        denied = bool(re.search(r"\b(?:no longer|not|n't|never|broke up|sold)\b", hit.text))
+        denied = bool(_DENIED.search(hit.text))
         subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
         return [Statement(subject, attribute, value, hit.text, -1 if denied else 1, hit.said_at, hit, False, hit.valid_to)]
     others = [speaker for speaker in speakers if speaker != hit.speaker]

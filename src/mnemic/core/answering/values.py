@@ -59,11 +59,11 @@ _KINSFOLK: Final = re.compile(
 )
 _BECAUSE: Final = re.compile(r"\b(?:because|so that|so I could|so I can|in order to|due to|thanks to|as a way to)\s[^.;!?]{4,160}", re.IGNORECASE)
 _NO_NAMES: Final = frozenset(
-    """i i'm i've i'll i'd the a an it it's its my we we're we've our you your he she they this that these those there here what when
+    """i im ive ill id the a an it it's its my we were weve our you your he she they this that these those there here what when
     where who why how yes yeah no not oh hey hi wow thanks thank and but so just also then well god happy good great
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december christmas is are was were have had do did got if in on at for to of as by with
-    don't can't last next one got photo english""".split()
+    dont cant last next one got photo english""".split()
 )
 
 
@@ -158,9 +158,9 @@ def names_in(asked: Asked, sentence: Sentence) -> list[str]:
     found = []
     for match in _NAME.finditer(sentence.text):
         parts = match.group().split()
-        while parts and fold(parts[0]) in _NO_NAMES:
+        while parts and words(parts[0])[0] in _NO_NAMES:
             parts = parts[1:]
-        name = " ".join(parts)
+        name = re.sub(r"['\u2019]s?$", "", " ".join(parts))
         opens = match.start() == 0 and len(parts) == 1 and len(match.group().split()) == 1
         if not name[:1].isalpha() or set(words(name)) & known or (opens and not _acts(sentence.text[match.end() :])):
             continue

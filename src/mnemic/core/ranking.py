@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +49,8 @@ class Weights:
     """exp(-age / 90 days), from the question's reference time."""
     heat: float = 0.02
     """The passage's topic is warm."""
+    derived: float = 0.7
+    """What a memory's score is multiplied by: a statement is short, and so near to more questions than it answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,9 @@ class Ranked:
     channels: Mapping[str, float]
     boosts: Mapping[str, float]
 
+
+SAID: Final = ("message", "segment")
+"""The kinds of entries that are what was said, not what was derived from it."""
 
 K1 = 1.2
 B = 0.6
@@ -165,8 +172,12 @@ def rank(
     eligible: NDArray[np.bool_],
     weights: Weights,
     limit: int,
+    explain: bool = False,
 ) -> list[Ranked]:
-    """Return the best entries of a view, best first, each owner once; `eligible` tells which may be returned."""
+    """Return the best entries of a view, best first, each owner once; `eligible` tells which may be returned.
+
+    What made a score is told only with `explain`.
+    """
     if not len(view) or not bool(eligible.any()):
         return []
     dense = cosine(view, question.vector)
@@ -182,19 +193,26 @@ def rank(
     focus = _top(np.where(eligible, base, -1), max(_FOCUS, limit))
     boosts = _boosts(view, question, base, focus) | {"entity": _entities(view, question, found)[focus]}
     total = base[focus] + _sum(boosts, shares)
-    best: list[Ranked] = []
-    seen: set[str] = set()
-    for at in np.argsort(-total, kind="stable"):
-        place = int(focus[at])
-        if view.owners[place] in seen:
-            continue
-        seen.add(view.owners[place])
-        parts = {name: shares[name] * float(values[place]) for name, values in channels.items()}
-        extra = {name: shares[name] * float(values[at]) for name, values in boosts.items()}
-        best.append(Ranked(place, min(max(float(total[at]), 0.0), 1.0), parts, extra))
-        if len(best) == limit:
+    told = np.array([name in SAID for name in view.kind_names])[view.kinds[focus]]
+    total = np.where(told, total, total * np.float32(weights.derived))
+    order = _first_of_owners(view, focus, np.argsort(-total, kind="stable"), limit)
+    scores = np.clip(total[order], 0, 1).astype(float).tolist()
+    places = focus[order].tolist()
+    if not explain:
+        return [Ranked(place, score, {}, {}) for place, score in zip(places, scores, strict=True)]
+    parts = [{name: shares[name] * float(values[place]) for name, values in channels.items()} for place in places]
+    extra = [{name: shares[name] * float(values[at]) for name, values in boosts.items()} for at in order]
+    return [Ranked(*item) for item in zip(places, scores, parts, extra, strict=True)]
+
+
+def _first_of_owners(view: CubeView, focus: NDArray[np.int64], order: NDArray[np.int64], limit: int) -> list[int]:
+    """Return where in `focus` the best entries stand, leaving out those of an owner that came before."""
+    firsts: dict[str, int] = {}
+    for at in order.tolist():
+        firsts.setdefault(view.owners[focus[at]], at)
+        if len(firsts) == limit:
             break
-    return best
+    return list(firsts.values())
 
 
 def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights) -> list[Ranked]:
@@ -203,13 +221,15 @@ def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights) -
     boosted = []
     for item, heat in zip(ranked, heats, strict=True):
         extra = share * heat / (heat + _LUKEWARM)
-        boosted.append(replace(item, score=min(item.score + extra, 1.0), boosts={**item.boosts, "heat": extra}))
+        boosts = {**item.boosts, "heat": extra}
+        boosted.append(Ranked(item.place, min(item.score + extra, 1.0), item.channels, boosts))
     return sorted(boosted, key=lambda item: -item.score)
 
 
-def _shares(weights: Weights) -> dict[str, float]:
+@lru_cache(maxsize=16)
+def _shares(weights: Weights) -> Mapping[str, float]:
     """Return the weights as shares of their sum, so that a passage that is best in everything scores 1."""
-    given = {field.name: float(getattr(weights, field.name)) for field in fields(weights)}
+    given = {field.name: float(getattr(weights, field.name)) for field in fields(weights) if field.name != "derived"}
     full = sum(given.values()) or 1.0
     return {name: weight / full for name, weight in given.items()}
 

@@ -70,7 +70,7 @@ def _play(face: Face, script: Script, folder: str, user: str, pace: float, html:
         )
         screen.holdings(found)
         answers = screen.answers(demo_run.ask(memory, script, user), golden=script.golden)
-    outcome = replace(found, answers=tuple(answers))
+        outcome = replace(found, answers=tuple(answers), stats=memory.stats(user=user))  # asking warms topics
     if html is not None:
         _write(html, outcome)
     screen.close(outcome, None if html is None else str(html))

@@ -148,8 +148,12 @@ class Recall:
             eligible=_eligible(tx, cube, view, request),
             weights=self.weights,
             limit=request.limit + _SPARE,
+            explain=request.explain,
         )
         ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
+        if not request.explain:  # an explanation tells the rank among all of them
+            spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
+            ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
         hits = without_repeats(hits)[: request.limit]
         with self._lock:

@@ -16,10 +16,12 @@ from mnemic.model.moment import from_micros, to_micros
 from mnemic.model.scope import Cube, CubeKind, Role
 
 _GRANTED = select(s.cube, s.cube_grant.c.role.label("role")).join(s.cube_grant)
-_FIND = select(s.cube).where(
-    s.cube.c.owner == bindparam("cube_owner"),
-    s.cube.c.kind == bindparam("cube_kind"),
-    s.cube.c.name == bindparam("cube_name"),
+_FIND = Prepared(
+    select(s.cube).where(
+        s.cube.c.owner == bindparam("cube_owner"),
+        s.cube.c.kind == bindparam("cube_kind"),
+        s.cube.c.name == bindparam("cube_name"),
+    )
 )
 _TOUCH = Prepared(
     update(s.cube)
@@ -62,7 +64,7 @@ class SqlCubes:
 
     def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
         """Return the owner's cube of that name."""
-        row = self._connection.execute(_FIND, {"cube_owner": owner, "cube_kind": kind.value, "cube_name": name}).first()
+        row = _FIND.first(self._connection, {"cube_owner": owner, "cube_kind": kind.value, "cube_name": name})
         return rows.cube(row) if row else None
 
     def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:

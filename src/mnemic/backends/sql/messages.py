@@ -136,7 +136,7 @@ class SqlMessages:
 
     def to_extract(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
         """Return messages that extraction has not read yet, in order of id."""
-        query = _MESSAGES.where(s.message.c.cube_key == cube_key, s.message.c.extracted.is_(False))
+        query = _MESSAGES.where(s.message.c.cube_key == cube_key, ~s.message.c.extracted)
         return [rows.message(row) for row in self._connection.execute(query.order_by(s.message.c.id).limit(limit))]
 
     def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:

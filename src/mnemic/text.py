@@ -11,9 +11,9 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-import snowballstemmer
+import Stemmer
 
-_stemmer = snowballstemmer.stemmer("english")
+_stemmer = Stemmer.Stemmer("english")
 
 STOP_WORDS: Final = frozenset(
     """a about above after again all also am an and any are as at be because been before being below between both but

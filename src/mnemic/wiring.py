@@ -122,6 +122,13 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
+def pull_model(name: str, into: Path, *, source: str | None = None) -> Path:
+    """Bring a sentence embedder from a model hub, or from the folder `source`, into a folder; return where it lies."""
+    from mnemic.backends.models.pull import pull  # noqa: PLC0415 - brings the hub's client with it
+
+    return pull(name, into, source=source)
+
+
 def build(
     settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None, replacing: bool = False
 ) -> Parts:

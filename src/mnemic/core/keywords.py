@@ -15,7 +15,7 @@ from typing import Final
 from mnemic.text import STOP_WORDS, stem, words
 
 FILLERS: Final = frozenset(
-    """able absolutely actually always amazing amp another anything anyway awesome awhile back bet bit bye came care
+    """able absolutely actually around best part always amazing amp another anything anyway awesome awhile back bet bit bye came care
     come coming cool definitely else ever every everyone everything exciting feel feeling felt fine forward
     found fun getting give given glad go goes going gone good gotta gotten great guess haha happen happened hear
     heard hello help heres hope idea ill im image keep kind kinda know last let lets like little long look

@@ -40,14 +40,15 @@ def read(path: str | Path, form: str | None = None) -> Reading:
 def parse(text: str, name: str = "data") -> Any:
     """Return JSON, or the list of the objects of JSON Lines. Raises `InputError` naming the line."""
     try:
-        return json.loads(text)
+        whole = json.loads(text)
+        return [whole] if isinstance(whole, Mapping) and "content" in whole else whole  # JSON Lines of one line
     except RecursionError as error:
         raise InputError(name, "is nested too deeply to be read") from error
-    except ValueError as whole:
+    except ValueError as unparsed:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         if not lines:
             raise InputError(name, "is empty") from None
-        return [_parsed(line, number, name, whole) for number, line in lines]
+        return [_parsed(line, number, name, unparsed) for number, line in lines]
 
 
 def detect(data: str | Path | object) -> str:

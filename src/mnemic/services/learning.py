@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from mnemic.core import reconcile
 from mnemic.core.extraction import extract
 from mnemic.ids import new_id
+from mnemic.model.index import Vector
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.ports.clock import Clock
@@ -53,7 +56,8 @@ class Learning:
             changed: dict[str, Memory] = {}
             for message, candidate in found:
                 if message.id in unread:
-                    self._learn(tx, message, candidate, changed)
+                    vector = vectors[indexed_text(candidate.attribute, candidate.text)]
+                    self._learn(tx, message, candidate, vector, changed)
             texts = unindexed(changed.values(), tx.index.versions(cube_key, list(changed)))
             vectors |= embed_texts(self._embedder, (text for text in texts.values() if text not in vectors))
             fresh = {version_id: vectors[text] for version_id, text in texts.items()}
@@ -62,10 +66,17 @@ class Learning:
             tx.messages.set_extracted(cube_key, [message.id for message in messages if message.id in unread])
         return len(messages)
 
-    def _learn(self, tx: Transaction, message: StoredMessage, candidate: Candidate, changed: dict[str, Memory]) -> None:
+    def _learn(
+        self,
+        tx: Transaction,
+        message: StoredMessage,
+        candidate: Candidate,
+        vector: Vector,
+        changed: dict[str, Memory],
+    ) -> None:
         now = self._clock.now()
         known = self._known(tx, message.cube_key, candidate, changed)
-        plan = reconcile.plan(candidate, known)
+        plan = reconcile.plan(candidate, known, similar=_similar(tx, message.cube_key, known, vector))
         target = None
         if not isinstance(plan, reconcile.Add | reconcile.Contradicts):
             target = next(memory for memory in known if memory.id == plan.memory_id)
@@ -92,6 +103,16 @@ class Learning:
         ]
         renewed = {memory.id for memory in fresh}
         return [*(memory for memory in stored if memory.id not in renewed), *fresh]
+
+
+def _similar(tx: Transaction, cube_key: int, known: Sequence[Memory], vector: Vector) -> list[tuple[Memory, float]]:
+    """Return what is known with the cosine of its statements to the candidate's: the same may be said in other words."""
+    vectors = tx.index.vectors(cube_key, [memory.id for memory in known]) if known else {}
+    return [
+        (memory, float(vectors[memory.id] @ vector) / (float(np.linalg.norm(vectors[memory.id])) or 1.0))
+        for memory in known
+        if memory.id in vectors
+    ]
 
 
 def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[str, StoredMessage]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 from mnemic import config, wiring
 from mnemic.errors import StoreError
@@ -29,8 +28,5 @@ def reindex(face: Face) -> int:
 
 def pull(face: Face, name: str, source: Path | None) -> Path:
     """Bring a model into the memory's folder; return its folder there."""
-    pull_model: Any = getattr(wiring, "pull_model", None)
-    if pull_model is None:
-        raise StoreError("this build of Mnemic cannot pull models; name a model's folder in MNEMIC_EMBEDDER")
     into = config.load(face.home).folder / wiring.MODELS
-    return cast("Path", pull_model(name, into, source=None if source is None else str(source)))
+    return wiring.pull_model(name, into, source=None if source is None else str(source))

@@ -18,7 +18,7 @@ from mnemic.errors import StoreError
 from mnemic.model.index import Posting
 
 _SQLITE: Final = (
-    "CREATE VIRTUAL TABLE entry_text USING fts5(terms, tokenize = \"ascii tokenchars ':_'\")",
+    "CREATE VIRTUAL TABLE entry_text USING fts5(terms, columnsize = 0, tokenize = \"ascii tokenchars ':_'\")",
     "CREATE VIRTUAL TABLE entry_term USING fts5vocab(entry_text, 'instance')",
     "CREATE VIRTUAL TABLE entry_vocabulary USING fts5vocab(entry_text, 'row')",
 )

@@ -149,6 +149,7 @@ message = Table(
     UniqueConstraint("session_id", "dedupe"),
     UniqueConstraint("session_id", "position"),
     Index(None, "page_id"),
+    Index(None, "cube_key", "id"),
     Index(
         "ix_message_to_extract",
         "cube_key",

@@ -239,6 +239,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("session_id", "dedupe", name=op.f("uq_message_session_id_dedupe")),
         sa.UniqueConstraint("session_id", "position", name=op.f("uq_message_session_id_position")),
     )
+    op.create_index(op.f("ix_message_cube_key_id"), "message", ["cube_key", "id"], unique=False)
     op.create_index(op.f("ix_message_page_id"), "message", ["page_id"], unique=False)
     op.create_index(
         "ix_message_to_extract",

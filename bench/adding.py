@@ -20,10 +20,10 @@ BATCH = 64
 
 def tables(*, quick: bool, data: Path) -> list[Table]:
     """Measure batched and single adds."""
-    demo = varied(conversation_turns(DEMO), 8 if quick else 1024)
+    demo = varied(conversation_turns(DEMO), 8 if quick else 512)
     corpora = {"demo, varied": demo}
     if data.exists():
-        corpora[data.stem] = conversation_turns(data)[: 8 if quick else 1024]
+        corpora[data.stem] = conversation_turns(data)[: 8 if quick else 512]
     else:
         print(f"no {data}: adds are measured on the demo only (name another LoCoMo file with --data)")
     return [_batched(corpora), _single(varied(demo, 12 if quick else 400))]

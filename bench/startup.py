@@ -25,7 +25,7 @@ print(time.perf_counter() - wall, time.process_time() - cpu)
 
 def tables(*, quick: bool) -> list[Table]:
     """Measure the installation, imports and the first calls."""
-    return [_packages(), _imports(1 if quick else 15), _cold(1 if quick else 7)]
+    return [_packages(), _imports(1 if quick else 7), _cold(1 if quick else 5)]
 
 
 def _packages() -> Table:

@@ -108,7 +108,9 @@ class Memory:
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Correct a memory: a new version takes the place of the current one, which stays in its history."""
-        return self._parts.curate.update(id, text, user=user, cube=cube)
+        updated = self._parts.curate.update(id, text, user=user, cube=cube)
+        self._parts.worker.wake()
+        return updated
 
     def lock(self, id: str, *, user: str | int, locked: bool = True, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Keep a memory as it is, whatever is said later; `locked=False` lets it change again."""
@@ -133,7 +135,11 @@ class Memory:
         What was derived from an erased message goes with it, everywhere; a memory that other messages still support
         stays. Give exactly one of the conditions. The receipt counts what was removed.
         """
-        return self._parts.forget.forget(id, user=user, session=session, about=about, everything=everything, cube=cube)
+        forgotten = self._parts.forget.forget(
+            id, user=user, session=session, about=about, everything=everything, cube=cube
+        )
+        self._parts.worker.wake()
+        return forgotten
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -154,8 +160,8 @@ class Memory:
         """Return the hits that answer a question best, best first, with their sources.
 
         `kinds` are message, segment, fact, preference, event, insight, or memory for all of the latter (default: all
-        but segments and insights). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from the past;
-        "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are counted
+        but segments and insights). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from
+        the past; "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are counted
         in `cut`. `explain` adds each channel's rank and part of the score.
         """
         return self._parts.recall.search(

@@ -28,8 +28,8 @@ def render(hit: Hit) -> str:
 def pack(lines: Sequence[Line], budget: int) -> Context:
     """Choose the lines of the highest value a token that fit into `budget`, and put them in time order.
 
-    A line's value falls with the fourth power of its distance from the best one, so that many short lines that are only a
-    little to the point do not crowd out a long one that is.
+    A line's value falls with the fourth power of its distance from the best one, so that many short lines that are
+    only a little to the point do not crowd out a long one that is.
 
     A line that is too long for what is left is shortened when at least 40 tokens of it fit, else passed over.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from functools import partial
 from typing import Final
 
 from mnemic.core.answering import NOT_FOUND, THRESHOLD, Draft, compose, parts_of, put_name
@@ -19,6 +20,9 @@ from mnemic.services.recall import Recall
 
 LIMIT: Final = 30
 """Hits that an answer is drawn from."""
+
+MEMORIES: Final = 10
+"""Memories that are looked at besides, for a search leaves out those whose message it has found already."""
 
 EXTRACTIVE: Final = "extractive"
 """The mode of an answer that no model wrote."""
@@ -62,11 +66,11 @@ class AnswerService:
         as_of: datetime | str | float | None,
         reference: datetime,
     ) -> Draft:
-        results = self._recall.search(
-            question, user=user, cubes=cubes, limit=LIMIT, as_of=as_of, reference_time=reference
-        )
-        speakers = list(dict.fromkeys(hit.speaker for hit in results if hit.speaker))
-        return compose(question, results.hits, reference=reference, speakers=speakers, threshold=self._threshold)
+        search = partial(self._recall.search, question, user=user, cubes=cubes, as_of=as_of, reference_time=reference)
+        hits = {hit.id: hit for hit in search(limit=LIMIT)}
+        hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
+        speakers = list(dict.fromkeys(hit.speaker for hit in hits.values() if hit.speaker))
+        return compose(question, list(hits.values()), reference=reference, speakers=speakers, threshold=self._threshold)
 
 
 def _joined(drafts: Sequence[Draft]) -> Answer:

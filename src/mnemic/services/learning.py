@@ -106,7 +106,7 @@ class Learning:
 
 
 def _similar(tx: Transaction, cube_key: int, known: Sequence[Memory], vector: Vector) -> list[tuple[Memory, float]]:
-    """Return what is known with the cosine of its statements to the candidate's: the same may be said in other words."""
+    """Return what is known with its cosine to the candidate: the same may be said in other words."""
     vectors = tx.index.vectors(cube_key, [memory.id for memory in known]) if known else {}
     return [
         (memory, float(vectors[memory.id] @ vector) / (float(np.linalg.norm(vectors[memory.id])) or 1.0))

@@ -86,9 +86,9 @@ class SqlMemories:
             return
         self._connection.execute(insert(s.memory_version), [_version_values(memory, v) for v in memory.versions])
         sources = [
-            {"version_id": version.id, "message_id": message_id, "quote": quote, "holds_from": rows.micros(holds_from)}
+            {"version_id": version.id, **_source_values(source)}
             for version in memory.versions
-            for (message_id, quote), holds_from in _evidence(version).items()
+            for source in {(source.message_id, source.quote): source for source in version.sources}.values()
         ]
         if sources:
             self._connection.execute(insert(s.source), sources)
@@ -139,6 +139,7 @@ class SqlMemories:
             source = Source(
                 row.message_id, row.quote, said_at, row.speaker, row.session_name, row.external_id,
                 rows.moment(row.holds_from),
+                rows.moment(row.holds_to),
             )  # fmt: skip
             sources.setdefault(row.version_id, []).append(source)
         grouped: dict[str, list[Version]] = {}
@@ -147,8 +148,13 @@ class SqlMemories:
         return grouped
 
 
-def _evidence(version: Version) -> Mapping[tuple[str, str], datetime | None]:
-    return {(source.message_id, source.quote): source.holds_from for source in version.sources}
+def _source_values(source: Source) -> dict[str, object]:
+    return {
+        "message_id": source.message_id,
+        "quote": source.quote,
+        "holds_from": rows.micros(source.holds_from),
+        "holds_to": rows.micros(source.holds_to),
+    }
 
 
 def _memory(row: Row[Any], versions: Iterable[Version]) -> Memory:

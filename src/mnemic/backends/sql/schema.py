@@ -218,6 +218,7 @@ source = Table(
     Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
     Column("quote", Words, primary_key=True),
     Column("holds_from", BigInteger),
+    Column("holds_to", BigInteger),
     Index(None, "message_id"),
     sqlite_with_rowid=False,
 )

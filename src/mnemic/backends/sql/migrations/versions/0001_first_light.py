@@ -255,6 +255,7 @@ def upgrade() -> None:
         sa.Column("message_id", sa.Text(), nullable=False),
         sa.Column("quote", sa.Text(), nullable=False),
         sa.Column("holds_from", sa.BigInteger(), nullable=True),
+        sa.Column("holds_to", sa.BigInteger(), nullable=True),
         sa.ForeignKeyConstraint(["message_id"], ["message.id"], name=op.f("fk_source_message_id"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
             ["version_id"], ["memory_version.id"], name=op.f("fk_source_version_id"), ondelete="CASCADE"

@@ -19,6 +19,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.pool import QueuePool
 
 from mnemic.backends.sql import schema
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import StoreError, StoreVersionError
 
 _log = logging.getLogger(__name__)
@@ -36,6 +37,9 @@ SQLITE_SETTINGS: Final = {
 """Set on every SQLite connection, in this order (https://sqlite.org/pragma.html)."""
 
 DATABASE_FILE: Final = "mnemic.db"
+
+_BEGIN_READ: Final = Prepared(text("BEGIN"))
+_BEGIN_WRITE: Final = Prepared(text("BEGIN IMMEDIATE"))
 
 
 class Database:
@@ -145,7 +149,7 @@ def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     if options.get("mnemic_plain"):
         return
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("mnemic_write") else "BEGIN")
+    (_BEGIN_WRITE if options.get("mnemic_write") else _BEGIN_READ).run(connection, {})
 
 
 @contextmanager

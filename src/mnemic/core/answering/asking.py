@@ -36,6 +36,8 @@ class Wants(enum.StrEnum):
     THING = "thing"
 
 
+_PLACES: Final = "city|country|town|state|place|location"
+_AUXILIARIES: Final = "is|are|was|were|am|do|does|did|has|have|had|will|would|can|could|should"
 _KINDS: Final = tuple(
     (re.compile(pattern), wants)
     for pattern, wants in (
@@ -45,15 +47,14 @@ _KINDS: Final = tuple(
         (r"\bhow old\b|\b(?:what|which) age\b", Wants.AGE),
         (r"\bhow (?:many|much)\b|\bwhat number\b|\bthe number of\b", Wants.COUNT),
         (r"^(?:and |so |but )?(?:with |to |for |from |by )?(?:who|whom|whose|who's)\b", Wants.PERSON),
-        (r"^(?:and |so |but )?(?:from |to |in )?where\b|\b(?:what|which) (?:city|country|town|state|place|location)\b", Wants.PLACE),
+        (
+            rf"^(?:and |so |but )?(?:from |to |in )?where\b|\b(?:what|which) (?:{_PLACES})\b",
+            Wants.PLACE,
+        ),
         (r"^(?:and |so |but )?why\b|\bfor what reason\b|\bwhat (?:was|is) the reason\b|\bwhat made\b", Wants.REASON),
         (r"\bhow (?:do|does|did|is|are|was|were) .*\b(?:feel|feeling|think|like|react)\b", Wants.FEELING),
         (r"^(?:and |so |but )?how\b", Wants.MANNER),
-        (
-            r"^(?:and |so |but )?(?:is|are|was|were|am|do|does|did|has|have|had|will|would|can|could|should)\b"
-            r"(?!.*,? or )",
-            Wants.YES_NO,
-        ),
+        (rf"^(?:and |so |but )?(?:{_AUXILIARIES})\b(?!.*,? or )", Wants.YES_NO),
     )
 )
 _YEAR: Final = re.compile(r"\b(?:what|which) year\b")
@@ -62,12 +63,14 @@ _LIST: Final = re.compile(r"\b(?:what|which) (?:are|were|have|do|kinds?|types?|\
 _MINE: Final = re.compile(r"\b(?:i|my|me|mine|i'm|i've)\b")
 _CAPITAL: Final = re.compile(r"(?<![.?!\"\u201c]\s)(?<!\A)\b[A-Z\u00c0-\u00de][\w\u00c0-\u024f-]+")
 _PARTS: Final = re.compile(r",?\s+and\s+(?=(?:who|what|where|when|why|how|which)\b)", re.IGNORECASE)
-_PRONOUN: Final = re.compile(r"\b(?P<owner>his|her|their)(?= \w)|\b(?P<person>he|she|they|him|them|her)\b", re.IGNORECASE)
+_PRONOUN: Final = re.compile(
+    r"\b(?P<owner>his|her|their)(?= \w)|\b(?P<person>he|she|they|him|them|her)\b", re.IGNORECASE
+)
 
 ASKING_WORDS: Final = frozenset(
-    """name names called kind kinds type types sort many much long old year month day date time did
-    happen happened people someone something thing things currently now today these days recently mention mentioned say
-    said tell told describe described""".split()
+    """name names called kind kinds type types sort many much long old year month day date time did happen happened
+    people someone something thing things currently now today these days recently mention mentioned still ever
+    anymore yet say said tell told describe described""".split()
 )
 """Words that say how a question is put, not what it is about; their stems carry less."""
 
@@ -78,7 +81,8 @@ _ASKING_STEMS: Final = frozenset(root(word) for word in ASKING_WORDS)
 class Asked:
     """A question, read. `low` is its text in lower case, `stems` what it is about without names, each once.
 
-    `speakers` are those of the speakers that it names, `names` all capitalised names in it, in order. `times` are what its time words mean; `year` and
+    `speakers` are those of the speakers that it names, `names` all capitalised names in it, in order. `times` are
+    what its time words mean; `year` and
     `month` say that only that much of a date is asked for; `many` that several values are.
     """
 

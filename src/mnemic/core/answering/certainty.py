@@ -74,7 +74,7 @@ def read_signs(asked: Asked, hits: Sequence[Hit], sentences: Sequence[Sentence])
 
 
 def _names_in(asked: Asked, hit: Hit, hits: Sequence[Hit]) -> float:
-    """Return the share of the names in a question, speakers' left out, that stand in a hit, or less surely beside it."""
+    """Return the share of a question's names, speakers' left out, that stand in a hit, or less surely beside it."""
     spoken = {word for name in asked.speakers for word in words(name)}
     names = [name for name in asked.names if not (spoken | _CALENDAR) & set(words(name))]
     if not names:

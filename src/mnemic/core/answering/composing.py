@@ -87,7 +87,9 @@ def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:
         return None
     text = phrase(asked, topic, held)
     told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
-    return Draft(text, tuple({each.hit.id: each.hit for each in told}.values()), found=True, confidence=_STATED, value=text)
+    return Draft(
+        text, tuple({each.hit.id: each.hit for each in told}.values()), found=True, confidence=_STATED, value=text
+    )
 
 
 def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
@@ -100,7 +102,14 @@ def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
     if drawn is not None:
         name = drawn.text if asked.wants is Wants.PERSON else ""
         text = drawn.text[:1].upper() + drawn.text[1:]
-        return Draft(text, tuple({each.hit.id: each.hit for each in drawn.sentences}.values()), found=True, confidence=sure, value=drawn.text, name=name)
+        return Draft(
+            text,
+            tuple({each.hit.id: each.hit for each in drawn.sentences}.values()),
+            found=True,
+            confidence=sure,
+            value=drawn.text,
+            name=name,
+        )
     words = _quotation(sentences)
     text = quoted(sentences[0].hit, words)
     if asked.wants is Wants.YES_NO and sentences[0].ours and sentences[0].cover >= _CLEAR:

@@ -85,7 +85,7 @@ def share(weights: Mapping[str, float], found: frozenset[str]) -> float:
 
 
 def read_sentences(asked: Asked, hits: Sequence[Hit]) -> list[Sentence]:
-    """Return the sentences of all hits, best first; those said in, or soon after, a time that is named are worth more."""
+    """Return the sentences of all hits, best first; said in, or soon after, a time that is named makes them better."""
     weights = stem_weights(asked, hits)
     found = []
     for rank, hit in enumerate(hits):
@@ -112,9 +112,7 @@ def _of_hit(asked: Asked, hit: Hit, rank: int, weights: Mapping[str, float], tim
         beside = stems[max(0, place - 1) : place + 2]
         cover, around = share(weights, stems[place]), share(weights, frozenset().union(*beside))
         score = _worth(asked, text[start:end], cover, around) + for_hit
-        found.append(
-            Sentence(hit, rank, text[start:end], start, end, stems[place], cover, around, score, ours)
-        )
+        found.append(Sentence(hit, rank, text[start:end], start, end, stems[place], cover, around, score, ours))
     return found
 
 

@@ -27,7 +27,9 @@ _WEEKDAY: Final = re.compile(r"\b(?P<day>mon|tues|wednes|thurs|fri|satur|sun)day
 _SINCE: Final = re.compile(r"^(?P<lead>since|starting|from)\s+(?P<rest>.+)$", re.IGNORECASE)
 _FOR: Final = re.compile(r"\b(?P<unit>year|month)s?\b")
 _NOW: Final = re.compile(r"\b(?:just|today|now|right now|currently|tonight|this morning)\b", re.IGNORECASE)
-_VAGUE: Final = re.compile(r"^(?:now|nowadays|these days|at the moment|right now|someday|soon|lately|recently)$", re.IGNORECASE)
+_VAGUE: Final = re.compile(
+    r"^(?:now|nowadays|these days|at the moment|right now|someday|soon|lately|recently)$", re.IGNORECASE
+)
 _COMING: Final = re.compile(r"\bwhen (?:is|are|will|does|do)\b|\bgoing to\b|\bplan(?:s|ning|ned)?\b|\bupcoming\b")
 _NUMBERS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
@@ -62,10 +64,11 @@ def date_answer(asked: Asked, sentences: Sequence[Sentence]) -> Dated | None:
 def _weigh(asked: Asked, sentence: Sentence) -> tuple[float, FoundTime | None]:
     """Return how well a sentence tells when, and the time in it that stands nearest to the question's words."""
     coming = bool(_COMING.search(asked.low))
-    times = [(time, 0.0) for time in find_times(sentence.text, sentence.said_at) if not _VAGUE.match(time.span.words.strip())]
+    times = [
+        (time, 0.0) for time in find_times(sentence.text, sentence.said_at) if not _VAGUE.match(time.span.words.strip())
+    ]
     if not times:
-        for time in _beside(sentence):
-            times.append((time, 0.12))
+        times = [(time, 0.12) for time in _beside(sentence)]
     if not times:
         return sentence.score + _asked_then(asked, sentence.said_at), None
     weighed = []
@@ -100,9 +103,7 @@ def _beside(sentence: Sentence) -> list[FoundTime]:
 
 def _distance(asked: Asked, sentence: Sentence, time: FoundTime) -> int:
     wanted = set(asked.stems)
-    places = [
-        match.start() for match in re.finditer(r"\w+", sentence.text) if wanted & roots(match.group())
-    ]
+    places = [match.start() for match in re.finditer(r"\w+", sentence.text) if wanted & roots(match.group())]
     return min((abs(place - time.start) for place in places), default=40)
 
 

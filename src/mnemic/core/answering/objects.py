@@ -1,4 +1,4 @@
-"""What a verb of the question is done to in the evidence: "What is the dog wearing?" finds "a greyhound wearing goggles".
+"""What a verb of the question is done to in the evidence: "What is she wearing?" finds "a greyhound wearing goggles".
 
 It follows the verb, or the adjective with its preposition, to the end of the noun phrase behind it. Verbs that say
 little (do, have, say) are left out, for what follows them is rarely the answer.
@@ -27,15 +27,18 @@ _ENDS: Final = frozenset(
 )
 _LEADS: Final = frozenset("a an the my some our his her their its".split())
 _ASKED: Final = re.compile(
-    r"^(?:and |so |but )?(?:what|which|who|whom|where)\b.*?\b(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could)\b\s(?P<rest>.+?)\??$"
+    r"^(?:and |so |but )?(?:what|which|who|whom|where)\b.*?"
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|will|would|can|could)\b\s(?P<rest>.+?)\??$"
 )
 _NOUN_LEADS: Final = _LEADS | {"this", "that", "family", "of", "for", "some", "another"}
-_NO_OBJECTS: Final = frozenset("is are was were isn't has had have sure really usually always pretty like not now then more".split())
+_NO_OBJECTS: Final = frozenset(
+    "is are was were isn't has had have sure really usually always pretty like not now then more".split()
+)
 _MOST: Final = 8  # words of a value
 
 
 def object_value(asked: Asked, sentence: Sentence) -> str | None:
-    """Return the noun phrase that the question's verb has in the sentence; None when there is no such verb or phrase."""
+    """Return the noun phrase that the question's verb has in the sentence; None when there is no such thing."""
     match = _ASKED.search(asked.low)
     if match is None or sentence.text.rstrip().endswith("?"):
         return None

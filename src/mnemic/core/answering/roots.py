@@ -19,7 +19,8 @@ lose lost|see saw seen|send sent|spend spent|speak spoke spoken|swim swam|tell t
 draw drew drawn|drive drove driven|eat ate eaten|fly flew flown|feel felt|fall fell fallen|keep kept|hold held|pay paid
 sing sang sung|sleep slept|stand stood|ride rode ridden|choose chose chosen|bring brought|catch caught|hear heard
 know knew known|lead led|learn learnt|become became|fight fought|forget forgot forgotten|hide hid hidden|get got gotten
-say said|steal stole stolen|throw threw thrown|wake woke|bear born birth baby|mother mom mum|father dad|kid child children
+say said|steal stole stolen|throw threw thrown|wake woke|bear born birth baby|mother mom mum|father dad
+kid child children
 movie film|picture photo photograph pic|favorite favourite fave|color colour|tv television|job work profession career
 spouse husband wife|car vehicle|bike bicycle|marry wedding|mention say said talk|travel trip|dairy lactose
 """
@@ -49,7 +50,7 @@ def root(word: str) -> str:
 
 
 def roots(text: str) -> frozenset[str]:
-    """Return what the words of a text are compared by, function words included, and the parents that a birth implies."""
+    """Return what the words of a text are compared by, function words too, and the parents that a birth implies."""
     found = frozenset(map(root, words(text)))
     return found | _PARENTS if _BIRTH in found else found
 

@@ -24,7 +24,9 @@ _KIN: Final = (
     "sister brother mother mum mom father dad son daughter niece nephew aunt uncle cousin grandmother grandfather "
     "grandma grandpa wife husband"
 )
-_SPECIES: Final = "dog cat puppy kitten rabbit parrot horse turtle fish hamster bird pet"
+_ANIMAL: Final = "dog|cat|puppy|kitten|rabbit|parrot|horse|turtle|fish|hamster|bird|pet"
+_WHICH_PLACE: Final = r"(?:what|which) (?:city|cities|towns?|countr(?:y|ies)|places?)"
+_DOES: Final = "do|does|did|is|are|has|have"
 _PARTNER: Final = "partner|boyfriend|girlfriend|husband|wife|fiance|fiancee|spouse"
 
 _RULES: Final = tuple(
@@ -32,15 +34,15 @@ _RULES: Final = tuple(
     for pattern, attributes in (
         (r"\bhow (?:do|does|did) .+ (?:feel|think)\b", ("preference.like", "preference.prefers")),
         (r"\bfavou?rite (?P<noun>[a-z]+(?: [a-z]+)?)", ("preference.favourite",)),
-        (r"\b(?:where|(?:what|which) (?:city|cities|towns?|countr(?:y|ies)|places?)) (?:do|does|did|is|are|has|have) .*\b(?:live|lives|living|based|lived)\b"
-         r"|\bhome (?:town|city)\b", ("home.place",)),
+        (rf"\b(?:where|{_WHICH_PLACE}) (?:{_DOES}) .*\b(?:li(?:ves?|ving|ved)|based)\b", ("home.place",)),
+        (r"\bhome (?:town|city)\b", ("home.place",)),
         (r"\bwhere (?:do|does|did|is|has) .*\b(?:work|working|worked|employed)\b|\bemployer\b", ("work.employer",)),
         (r"\bfor (?:a living|work)\b|\b(?:jobs?|professions?|occupation)\b|\bwork as\b|\bjob title\b", ("work.job",)),
         (r"\bbirthday\b", ("identity.birthday",)),
         (r"\bhow old\b|\b(?:what|which) age\b|'s age\b", ("identity.age",)),
         (r"\ballerg(?:ic|y|ies)\b", ("health.allergy",)),
-        (rf"\b(?:names?|called|who)\b.*\b(?P<species>{'|'.join(_SPECIES.split())})s?\b", ("possession.pet",)),
-        (rf"\b(?:what|which|how many|does) .*\b(?P<species>{'|'.join(_SPECIES.split())})s\b.*\b(?:have|has|own|owns)\b", ("possession.pet",)),
+        (rf"\b(?:names?|called|who)\b.*\b(?P<species>{_ANIMAL})s?\b", ("possession.pet",)),
+        (rf"\b(?:what|which|how many|does) .*\b(?P<species>{_ANIMAL})s\b.*\b(?:have|has|owns?)\b", ("possession.pet",)),
         (rf"\b(?:names?|called|who)\b.*\b(?:{_PARTNER})\b|\b(?:dating|married to|engaged to)\b", ("relation.partner",)),
         (rf"\b(?:names?|called|who)\b.*\b(?P<kin>{'|'.join(_KIN.split())})s?\b", ("relation.",)),
         (r"\brelationship status\b|\b(?:single|married|engaged)\b", ("relation.status",)),
@@ -54,7 +56,8 @@ _RULES: Final = tuple(
         (r"\b(?:car|vehicle)\b.*\b(?:drive|have|own)|\bdrives?\b", ("possession.vehicle",)),
         (r"\b(?:diet|vegetarian|vegan)\b", ("diet.kind",)),
         (r"\bhobb(?:y|ies)\b", ("interest.hobby",)),
-        (r"\b(?:what|which) (?:subject|degree|major)|\bmajor in\b|\bwhat (?:is|does|do) .* study", ("education.field", "education.degree")),
+        (r"\b(?:what|which) (?:subject|degree|major)|\bmajor in\b", ("education.field", "education.degree")),
+        (r"\bwhat (?:is|does|do) .* study", ("education.field", "education.degree")),
         (r"\b(?:which|what) (?:school|university|college)\b", ("education.school",)),
         (r"\b(?:medicine|medication)s?\b", ("health.medication",)),
     )
@@ -63,7 +66,9 @@ _DENIED: Final = re.compile(
     r"n['\u2019]t\b|\b(?:no longer|not|never|broke up|sold|hates?|dislikes?|gave up|stopped|used to)\b", re.IGNORECASE
 )
 _NAMED: Final = re.compile(r"\b(?:named|called)\s+(?P<name>.+)$")
-_POSSESSIVE: Final = re.compile(r"(?P<owner>[A-Z\u00c0-\u00de][\w-]+)['\u2019]s? (?:[a-z]+ ){0,2}?(?P<kin>[a-z]+)(?: (?P<name>[A-Z]\w+))?")
+_POSSESSIVE: Final = re.compile(
+    r"(?P<owner>[A-Z\u00c0-\u00de][\w-]+)['\u2019]s? (?:[a-z]+ ){0,2}?(?P<kin>[a-z]+)(?: (?P<name>[A-Z]\w+))?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +83,11 @@ class Statement:
     since: datetime
     hit: Hit
     dated: bool
-    closed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What attribute of whom is asked for; `noun` narrows it (the colour of a favourite colour, the kin, the animal)."""
+    """What attribute of whom is asked for; `noun` narrows it (a favourite colour, a sister, a cat)."""
 
     subject: str
     attributes: tuple[str, ...]
@@ -99,27 +103,50 @@ class Standing:
 
 
 def read_statements(hits: Sequence[Hit]) -> list[Statement]:
-    """Return what the hits state, memories first where they say the same, in the order in which it holds."""
+    """Return what the hits state, in the order in which it holds.
+
+    A memory stands for what was read from its sources, for it may have been corrected since.
+    """
     speakers = list(dict.fromkeys(hit.speaker for hit in hits if hit.kind == "message"))
-    found = [statement for hit in hits for statement in _of_hit(hit, speakers)]
-    return sorted(found, key=lambda statement: statement.since)
+    remembered = [statement for hit in hits if hit.kind != "message" for statement in _of_memory(hit)]
+    told = {
+        (source.message_id, fold(each.subject), each.attribute) for each in remembered for source in each.hit.sources
+    }
+    read = [
+        each
+        for hit in hits
+        if hit.kind == "message"
+        for each in _of_message(hit, speakers)
+        if (hit.id, fold(each.subject), each.attribute) not in told
+    ]
+    return sorted([*remembered, *read], key=lambda statement: (statement.since, statement.hit.id))
 
 
-def _of_hit(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
-    if hit.kind != "message":
-        attribute = str(hit.metadata.get("attribute", ""))
-        if not attribute:
-            return []
-        denied = bool(_DENIED.search(hit.text))
-        subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
-        return [Statement(subject, attribute, value, hit.text, -1 if denied else 1, hit.said_at, hit, False, hit.valid_to)]
+def _of_memory(hit: Hit) -> list[Statement]:
+    attribute = str(hit.metadata.get("attribute", ""))
+    subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
+    if not attribute or not subject or not value:
+        return []
+    polarity = -1 if _DENIED.search(hit.text) else 1
+    return [Statement(subject, attribute, value, hit.text, polarity, hit.said_at, hit, dated=False)]
+
+
+def _of_message(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
     others = [speaker for speaker in speakers if speaker != hit.speaker]
     listener = others[0] if len(others) == 1 else None
-    read = extract(hit.text[:4_000], speaker=hit.speaker, said_at=hit.said_at, listener=listener)
     return [
-        Statement(each.subject, each.attribute, each.value, each.text, each.polarity, each.valid_from, hit, each.time is not None, each.valid_to)
-        for each in read
-    ]  # fmt: skip
+        Statement(
+            each.subject,
+            each.attribute,
+            each.value,
+            each.text,
+            each.polarity,
+            each.valid_from,
+            hit,
+            dated=each.time is not None,
+        )
+        for each in extract(hit.text[:4_000], speaker=hit.speaker, said_at=hit.said_at, listener=listener)
+    ]
 
 
 def asks_attribute(asked: Asked) -> bool:
@@ -137,10 +164,9 @@ def topic_of(asked: Asked, statements: Sequence[Statement]) -> Topic | None:
             continue
         groups = match.groupdict()
         noun = groups.get("noun") or groups.get("species") or groups.get("kin") or ""
-        if groups.get("kin"):
-            attributes = (f"relation.{noun}",)
+        wanted = (f"relation.{noun}",) if groups.get("kin") else attributes
         subject = _subject(asked, statements)
-        return Topic(subject, attributes, noun) if subject else None
+        return Topic(subject, wanted, noun) if subject else None
     return None
 
 
@@ -151,7 +177,11 @@ def _subject(asked: Asked, statements: Sequence[Statement]) -> str:
         if owned["name"]:
             return owned["name"]
         if not re.search(r"\b(?:names?|called|who)\b", asked.low):
-            kin = [each for each in statements if each.attribute == f"relation.{owned['kin']}" and fold(each.subject) == fold(owned["owner"])]
+            kin = [
+                each
+                for each in statements
+                if each.attribute == f"relation.{owned['kin']}" and fold(each.subject) == fold(owned["owner"])
+            ]
             return kin[-1].value if kin else f"{owned['owner']}'s {owned['kin']}"
     known = {fold(statement.subject) for statement in statements}
     people = [name for name in asked.names if fold(name) in known] or list(asked.speakers)
@@ -208,13 +238,15 @@ def _denies(text: str, value: str) -> bool:
     """Tell whether a text says that it is not this value: "it isn't hazelnuts at all"."""
     if not value:
         return False
-    return bool(re.search(rf"(?:n['\u2019]t|\bnot|\bno longer)\s+(?:\w+\s+){{0,1}}{re.escape(value)}\b", text, re.IGNORECASE))
+    return bool(
+        re.search(rf"(?:n['\u2019]t|\bnot|\bno longer)\s+(?:\w+\s+){{0,1}}{re.escape(value)}\b", text, re.IGNORECASE)
+    )
 
 
 def shown_value(topic: Topic, statement: Statement) -> str:
     """Return a value as the answer shows it: the name of a named pet when names are asked for."""
     named = _NAMED.search(statement.value)
-    return named["name"] if named and topic.attributes[0] in {"possession.pet"} and topic.noun else statement.value
+    return named["name"] if named and topic.attributes[0] == "possession.pet" and topic.noun else statement.value
 
 
 def phrase(asked: Asked, topic: Topic, held: Standing) -> str:

@@ -57,13 +57,15 @@ _KINSFOLK: Final = re.compile(
     r"teammates?|team|coach|teacher|boss)\b",
     re.IGNORECASE,
 )
-_BECAUSE: Final = re.compile(r"\b(?:because|so that|so I could|so I can|in order to|due to|thanks to|as a way to)\s[^.;!?]{4,160}", re.IGNORECASE)
+_BECAUSE: Final = re.compile(
+    r"\b(?:because|so that|so I could|so I can|in order to|due to|thanks to|as a way to)\s[^.;!?]{4,160}", re.IGNORECASE
+)
 _NO_NAMES: Final = frozenset(
-    """i im ive ill id the a an it it's its my we were weve our you your he she they this that these those there here what when
-    where who why how yes yeah no not oh hey hi wow thanks thank and but so just also then well god happy good great
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december christmas is are was were have had do did got if in on at for to of as by with
-    dont cant last next one got photo english""".split()
+    """i im ive ill id the a an it it's its my we were weve our you your he she they this that these those there here
+    what when where who why how yes yeah no not oh hey hi wow thanks thank and but so just also then well god happy
+    good great monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+    august september october november december christmas is are was were have had do did got if in on at for to of
+    as by with dont cant last next one got photo english""".split()
 )
 
 
@@ -94,8 +96,9 @@ def value_answer(asked: Asked, sentences: Sequence[Sentence]) -> Drawn | None:
 
 
 def best_of(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the best sentences that are nearly as good as the very best."""
-    return [sentence for sentence in sentences[:_READ] if sentence.score >= sentences[0].score - _NEAR_BEST]
+    """Return the best sentences that are nearly as good as the very best, then the rest of the best hit's."""
+    near = [sentence for sentence in sentences[:_READ] if sentence.score >= sentences[0].score - _NEAR_BEST]
+    return near + [each for each in sentences if each.rank == sentences[0].rank and each not in near][:_READ]
 
 
 Rule = Callable[[Asked, Sentence], str | None]
@@ -171,7 +174,12 @@ def names_in(asked: Asked, sentence: Sentence) -> list[str]:
 
 def _acts(rest: str) -> bool:
     """Tell whether a capitalised word at the start is a name by what follows: a verb, or another person."""
-    return bool(re.match(r"(?:['\u2019]s)?\s(?:had|has|is|was|will|and I|told|gave|made|moved|came|went|said|works|lives|\w{3,}ed)\b", rest))
+    return bool(
+        re.match(
+            r"(?:['\u2019]s)?\s(?:had|has|is|was|will|and I|told|gave|made|moved|came|went|said|works|lives|\w+ed)\b",
+            rest,
+        )
+    )
 
 
 def _place(asked: Asked, sentence: Sentence) -> str | None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import tempfile
+import tomllib
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 from bench.child import STEPS
 from bench.processes import child, run
-from bench.tables import Cell, Table
+from bench.tables import ROOT, Cell, Table
 from bench.timing import quantile
 
 HEAVY = ("alembic", "numpy", "onnxruntime", "rich", "sqlalchemy", "tokenizers", "typer")
@@ -29,7 +31,8 @@ def tables(*, quick: bool) -> list[Table]:
 
 
 def _packages() -> Table:
-    sizes = {name: _size(found) for name, found in _closure("mnemic").items() if name != "mnemic"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    sizes = {name: _size(found) for name, found in _closure(project["dependencies"]).items()}
     largest = sorted(sizes, key=lambda name: -sizes[name])[:8]
     rows: list[list[Cell]] = [["all packages of the base install", len(sizes), sum(sizes.values()) / 1e6]]
     rows += [[name, 1, sizes[name] / 1e6] for name in largest]
@@ -48,19 +51,19 @@ def _packages() -> Table:
     )
 
 
-def _closure(name: str) -> dict[str, metadata.Distribution]:
+def _closure(needs: Sequence[str]) -> dict[str, metadata.Distribution]:
+    """Return the installed packages that these requirements bring, by name."""
     found: dict[str, metadata.Distribution] = {}
-    waiting = [name]
+    waiting = [*needs]
     while waiting:
-        name = _plain(waiting.pop())
+        name = _plain(re.split(r"[^\w.-]", waiting.pop(), maxsplit=1)[0])
         if name in found:
             continue
         try:
             found[name] = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue  # asked for on other systems or Pythons only
-        needs = [need for need in found[name].requires or () if "extra ==" not in need]
-        waiting += [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs]
+        waiting += [need for need in found[name].requires or () if "extra ==" not in need]
     return found
 
 

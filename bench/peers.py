@@ -37,7 +37,9 @@ _INSTALL: list[list[Cell]] = [
 
 def tables() -> list[Table]:
     """Return the peers' figures."""
-    source = "Measured in our peer study of 2026-11-30 on a busy machine of 2 cores: compare ratios to its floor, and CPU. "
+    source = (
+        "Measured in our peer study of 2026-11-30 on a busy machine of 2 cores: compare ratios to its floor, and CPU. "
+    )
     return [
         Table(
             "(c) Peers: one conversation of 419 memories",

@@ -96,7 +96,13 @@ def _memory_hit(memory: Memory, cube: Cube, view: CubeView, item: Ranked, why: W
         cube=cube.id,
         sources=version.sources,
         external_id=first.external_id if first else None,
-        metadata={"subject": memory.subject, "attribute": memory.attribute, "value": version.value},
+        metadata={
+            "subject": memory.subject,
+            "attribute": memory.attribute,
+            "value": version.value,
+            "polarity": version.polarity,
+            "valid_from": version.valid_from.isoformat(),
+        },
         valid_to=version.valid_to,
         why=why,
     )

@@ -127,7 +127,8 @@ def _of_memory(hit: Hit) -> list[Statement]:
     subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
     if not attribute or not subject or not value:
         return []
-    polarity = -1 if _DENIED.search(hit.text) else 1
+    told = hit.metadata.get("polarity")
+    polarity = told if isinstance(told, int) else -1 if _DENIED.search(hit.text) else 1
     return [Statement(subject, attribute, value, hit.text, polarity, hit.said_at, hit, dated=False)]
 
 

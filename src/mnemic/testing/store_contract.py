@@ -1,0 +1,403 @@
+"""What every `mnemic.ports.store.Store` must do, as plain functions that raise AssertionError.
+
+An outside backend runs `for check in CHECKS: check(open_store)` in its own tests, where `open_store()` opens one
+place, empty at first, again and again, as several processes would; vectors have `WIDTH` components. It relies on
+nothing but the port, and says nothing about speed.
+"""
+# ruff: noqa: D401, S101 - a contract is made of asserts, and each docstring says what holds
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import numpy as np
+
+from mnemic.errors import ConflictError, NotFoundError, StoreError
+from mnemic.ids import new_id
+from mnemic.model.index import CubeView, Entry, Vector
+from mnemic.model.job import Job, JobState
+from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
+from mnemic.model.message import MessageRole, Page, StoredMessage
+from mnemic.model.moment import to_micros
+from mnemic.model.query import Compare
+from mnemic.model.scope import Cube, CubeKind
+from mnemic.ports.store import Store, Transaction
+
+OpenStore = Callable[[], Store]
+"""Opens the place under test; each call as another process would."""
+
+WIDTH: Final = 8
+"""Components of the vectors that the checks store."""
+
+NOON: Final = datetime(2024, 5, 1, 12, tzinfo=UTC)
+PATIENCE: Final = 30  # seconds
+
+_ODD: Final = "a lone \ud800 surrogate, a NUL \0, \u2028, e\u0301, {\"quote\": 'x'} \\_"
+
+
+def new_cube(store: Store, owner: str = "ann", name: str = "personal") -> Cube:
+    """Create a cube."""
+    with store.write() as tx:
+        return tx.cubes.create(new_id(), name, CubeKind.PERSONAL, owner, NOON)
+
+
+def vector(number: int) -> Vector:
+    """Return a unit vector that differs from those of other numbers."""
+    values = np.cos(np.arange(1, WIDTH + 1) * (number + 1)).astype(np.float32)
+    return np.asarray(values / np.linalg.norm(values), dtype=np.float32)
+
+
+def say(tx: Transaction, cube: Cube, texts: Sequence[str], *, session: str = "s", key: str | None = None) -> list[str]:
+    """Add messages with their entries to a session, on one page for each call; return their ids."""
+    revision = tx.cubes.touch(cube.key, said_at=NOON)
+    tail = tx.messages.tail(cube.key, session, session_id=new_id(), at=NOON)
+    first = tail.session.messages
+    at = 0 if tail.page is None else tail.page.position + 1
+    page = Page(
+        new_id(), cube.key, tail.session.id, at, "ann", replied=False, started_at=NOON, ended_at=NOON,
+        messages=len(texts),
+    )  # fmt: skip
+    messages = [
+        StoredMessage(
+            id=new_id(), cube_key=cube.key, session_id=tail.session.id, session=session, page_id=page.id,
+            position=first + number, role=MessageRole.USER, speaker="ann", content=text, text=text,
+            said_at=NOON + timedelta(minutes=first + number), stored_at=NOON, metadata={"number": number},
+        )
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    counted = replace(tail.session, messages=first + len(texts))
+    keyed = [(message, key or f"new:{message.id}") for message in messages]
+    tx.messages.append(keyed, [page], counted)
+    tx.index.add(cube.key, revision, [entry_of(message) for message in messages])
+    return [message.id for message in messages]
+
+
+def entry_of(message: StoredMessage) -> Entry:
+    """Return the entry of a message."""
+    return Entry(
+        kind="message", owner=message.id, text=message.text, speaker=message.speaker,
+        said_at=to_micros(message.said_at), vector=vector(message.position), session_id=message.session_id,
+        position=message.position, end=len(message.text),
+    )  # fmt: skip
+
+
+def seen(view: CubeView) -> list[tuple[object, ...]]:
+    """Return what a view tells, row by row, whatever numbers it gives to names and places."""
+    keys = [int(key) for key in view.keys]
+
+    def key_at(place: int) -> int | None:
+        return None if place < 0 else keys[place]
+
+    return [
+        (
+            keys[row],
+            view.kind_names[view.kinds[row]],
+            view.owners[row],
+            view.versions[row],
+            view.session_ids[view.sessions[row]] if view.sessions[row] >= 0 else None,
+            view.speaker_names[view.speakers[row]],
+            *(int(column[row]) for column in (view.positions, view.said_at, view.valid_to, view.lengths, view.starts)),
+            bool(view.live[row]),
+            key_at(int(view.previous[row])),
+            key_at(int(view.following[row])),
+            round(float(view.pair_norms[row]), 4),
+            tuple(round(float(value), 3) for value in view.vectors[row]),
+        )
+        for row in range(len(view))
+    ]
+
+
+def holding(tx: Transaction, cube: Cube, stem: str) -> int:
+    """Return in how many entries of a cube a stem stands."""
+    [(keys, counts)] = tx.index.postings(cube.key, [stem])
+    assert len(keys) == len(counts), "each entry comes with its count"
+    assert list(keys) == sorted(set(keys)), "entries come in order, each once"
+    return len(keys)
+
+
+def refused(attempt: Callable[[], object], error: type[Exception]) -> bool:
+    """Tell whether an attempt ends in this error."""
+    try:
+        attempt()
+    except error:
+        return True
+    return False
+
+
+def view_of(store: Store, cube: Cube) -> CubeView:
+    """Return a cube's view in a snapshot of its own."""
+    with store.read() as tx:
+        return tx.index.view(cube.key)
+
+
+def check_all_or_nothing(open_store: OpenStore) -> None:
+    """A write block that raises leaves no row, no entry, no job and no revision behind."""
+    with closing(open_store()) as store:
+        cube = new_cube(store)
+        before = seen(view_of(store, cube))
+        assert refused(lambda: _half(store, cube), _StopError)
+        with store.read() as tx:
+            assert not tx.messages.list(cube.key), "messages are left of a transaction that failed"
+            assert not tx.messages.sessions(cube.key), "a session is left of a transaction that failed"
+            assert not tx.jobs.list(cube.key), "a job is left of a transaction that failed"
+            assert not holding(tx, cube, "half"), "words are left of a transaction that failed"
+            assert seen(tx.index.view(cube.key)) == before, "entries are left of a transaction that failed"
+        with store.write() as tx:
+            say(tx, cube, ["another thing"])
+        assert len(view_of(store, cube)) == 1, "the entries of a failed transaction come up in a later one"
+
+
+def check_durable_and_seen_by_others(open_store: OpenStore) -> None:
+    """What a write block stored is there when it ends: for other stores on the same place, and after opening again."""
+    with closing(open_store()) as first, closing(open_store()) as second:
+        cube = new_cube(first)
+        with first.write() as tx:
+            ids = say(tx, cube, ["plover", _ODD])
+        with second.read() as tx:
+            kept = tx.messages.get(cube.key, ids)
+            assert [kept[each].content for each in ids] == ["plover", _ODD], "text does not come back verbatim"
+            assert holding(tx, cube, "plover") == 1, "another store does not find the words"
+    with closing(open_store()) as third, third.read() as tx:
+        assert [message.id for message in tx.messages.list(cube.key)] == ids, "messages are lost when a store is closed"
+
+
+def check_snapshot(open_store: OpenStore) -> None:
+    """A read transaction sees one moment, whatever is written meanwhile, and does not wait for writers."""
+    with closing(open_store()) as store, closing(open_store()) as other:
+        cube = new_cube(store)
+        with store.write() as tx:
+            say(tx, cube, ["first"])
+        with store.read() as tx:
+            before = seen(tx.index.view(cube.key))
+            with other.write() as writing:
+                say(writing, cube, ["second"])
+            assert len(tx.messages.list(cube.key)) == 1, "a snapshot shows what was written after it"
+            assert seen(tx.index.view(cube.key)) == before, "a snapshot's view shows what was written after it"
+            assert len(view_of(other, cube)) == 2
+        assert len(view_of(store, cube)) == 2, "a later snapshot does not show what another store wrote"
+
+
+def check_scopes(open_store: OpenStore) -> None:
+    """Rows of one cube are invisible with the key of another, and cubes are visible to those with a role only."""
+    with closing(open_store()) as store:
+        mine, yours = new_cube(store), new_cube(store, "bob")
+        with store.write() as tx:
+            ids = say(tx, mine, ["the plover"])
+            tx.jobs.put(_job(mine))
+            memory = _memory(mine, ids[0])
+            tx.memories.put(memory)
+        with store.read() as tx:
+            assert tx.cubes.get("bob", mine.id) is None
+            assert [cube.id for cube, _ in tx.cubes.list("bob")] == [yours.id]
+            assert not tx.messages.get(yours.key, ids)
+            assert not tx.messages.list(yours.key)
+            assert not tx.messages.known_in(yours.key, "s", [f"new:{ids[0]}"])
+            assert not tx.messages.find_matching(yours.key, Compare("speaker", None, "eq", "ann"))
+            assert not tx.memories.get(yours.key, [memory.id])
+            assert not tx.memories.of_messages(yours.key, ids)
+            assert not holding(tx, yours, "plover")
+            assert tx.index.frequencies(yours.key, ["plover"]) == ({"plover": 0}, 0)
+            assert not len(tx.index.view(yours.key))
+            assert not tx.jobs.list(yours.key)
+            assert len(tx.messages.get(mine.key, ids)) == 1
+        assert refused(lambda: new_cube(store), ConflictError), "a name that its owner has taken is taken twice"
+
+
+def check_keys_of_messages_are_taken_once(open_store: OpenStore) -> None:
+    """A dedupe key names one message of its session, and other sessions may use it as well."""
+    with closing(open_store()) as store:
+        cube = new_cube(store)
+        with store.write() as tx:
+            [first] = say(tx, cube, ["one"], key="id:1")
+            [second] = say(tx, cube, ["two"], session="other", key="id:1")
+        with store.read() as tx:
+            assert tx.messages.known_in(cube.key, "s", ["id:1", "id:2"]) == {"id:1": first}
+            assert tx.messages.known_in(cube.key, "other", ["id:1"]) == {"id:1": second}
+            assert tx.messages.known_in(cube.key, "nowhere", ["id:1"]) == {}
+
+
+def check_views_follow_other_stores(open_store: OpenStore) -> None:
+    """Two open stores that write in turn, and take things out, give the view that a newly opened one gives."""
+    with closing(open_store()) as first, closing(open_store()) as second:
+        cube = new_cube(first)
+        said: list[str] = []
+        for turn in range(6):
+            writer, reader = (first, second) if turn % 2 else (second, first)
+            with writer.write() as tx:
+                said += say(tx, cube, [f"turn {turn}", f"again {turn}"], session=f"s{turn % 3}")
+            with reader.write() as tx:
+                tx.cubes.touch(cube.key)
+                assert tx.index.remove(cube.key, [said.pop(turn % len(said))]) == 1
+            with closing(open_store()) as fresh:
+                expected = seen(view_of(fresh, cube))
+            assert seen(view_of(reader, cube)) == expected, f"the reader's view differs after turn {turn}"
+            assert seen(view_of(writer, cube)) == expected, f"the writer's view differs after turn {turn}"
+            assert sorted(row[2] for row in expected) == sorted(said)  # type: ignore[type-var]  # owners are strings
+
+
+def check_names_leave_with_what_bore_them(open_store: OpenStore) -> None:
+    """A view names the speakers, kinds and sessions of its entries and no others."""
+    with closing(open_store()) as store:
+        cube = new_cube(store)
+        with store.write() as tx:
+            [gone] = say(tx, cube, ["leaving"], session="left")
+            say(tx, cube, ["staying"])
+        assert len(view_of(store, cube).session_ids) == 2
+        with store.write() as tx:
+            tx.cubes.touch(cube.key)
+            tx.index.remove(cube.key, [gone])
+        assert len(view_of(store, cube).session_ids) == 1, "a view goes on naming what was taken out"
+
+
+def check_versions_are_indexed_once(open_store: OpenStore) -> None:
+    """`sync` adds new versions, changes the validity of known ones and drops the others."""
+    with closing(open_store()) as store:
+        cube = new_cube(store)
+        one, two, three = (
+            Entry("fact", "m", f"version {number}", "ann", number, vector(number), version_id=f"v{number}")
+            for number in range(3)
+        )
+        for entries in ([one], [replace(one, valid_to=1, live=False), two], [two, three], [], [three]):
+            with store.write() as tx:
+                tx.index.sync(cube.key, tx.cubes.touch(cube.key), "m", entries)
+            with closing(open_store()) as fresh:
+                expected = seen(view_of(fresh, cube))
+            assert seen(view_of(store, cube)) == expected
+            assert [row[3] for row in expected] == [entry.version_id for entry in entries]
+            assert [row[11] for row in expected] == [entry.live for entry in entries]
+
+
+def check_writers_queue_up(open_store: OpenStore) -> None:
+    """Writers of several threads and stores wait for each other: no write is lost, positions are 0..n-1."""
+    with closing(open_store()) as first, closing(open_store()) as second:
+        cube = new_cube(first)
+        failed: list[BaseException] = []
+
+        def work(store: Store) -> None:
+            try:
+                for _ in range(10):
+                    with store.write() as tx:
+                        say(tx, cube, ["one"])
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        threads = [threading.Thread(target=work, args=(store,)) for store in (first, first, second, second)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        assert not failed, failed
+        assert not any(thread.is_alive() for thread in threads), "writers wait for each other without an end"
+        with first.read() as tx:
+            assert sorted(message.position for message in tx.messages.list(cube.key)) == list(range(40))
+            assert [session.messages for session in tx.messages.sessions(cube.key)] == [40]
+        assert len(view_of(first, cube)) == len(view_of(second, cube)) == 40
+
+
+def check_jobs(open_store: OpenStore) -> None:
+    """One job of a kind waits for a cube; one job of a cube runs; a lease that ran out is taken over, once."""
+    minute = timedelta(minutes=1)
+    with closing(open_store()) as store, store.write() as tx:
+        cube = tx.cubes.create(new_id(), "personal", CubeKind.PERSONAL, "ann", NOON)
+        first, again = _job(cube), _job(cube)
+        assert tx.jobs.put(first) == tx.jobs.put(again) == first.id, "the same work waits twice"
+        other = tx.jobs.put(_job(cube, kind="embed"))
+        assert tx.jobs.claim("w1", NOON - minute, NOON) is None, "a job runs before it is due"
+        held = tx.jobs.claim("w1", NOON, NOON + minute)
+        assert held is not None
+        assert (held.id, held.state, held.attempts) == (first.id, JobState.RUNNING, 1)
+        assert tx.jobs.claim("w2", NOON, NOON + minute) is None, "two jobs of a cube run at once"
+        assert tx.jobs.put(again) == again.id, "new work waits behind the running job"
+        assert tx.jobs.extend(held, "w1", NOON + 2 * minute)
+        assert not tx.jobs.extend(held, "w2", NOON + 2 * minute)
+        taken = tx.jobs.claim("w2", NOON + 3 * minute, NOON + 4 * minute)
+        assert taken is not None, "a job whose lease ran out is left lying"
+        assert taken.id == first.id, "what was begun is not taken up first"
+        tx.jobs.finish(replace(held, state=JobState.DONE), "w1")
+        stored = tx.jobs.get(cube.key, first.id)
+        assert stored is not None
+        assert stored.state is JobState.RUNNING, "a worker that lost its job finished it"
+        tx.jobs.finish(replace(taken, state=JobState.DONE), "w2")
+        assert {job.id for job in tx.jobs.list(cube.key, open_only=True)} == {again.id, other}
+
+
+def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
+    """A cube that one store deleted is unknown to the others: writing raises `NotFoundError`, and so does its view."""
+    with closing(open_store()) as first, closing(open_store()) as second:
+        cube = new_cube(first)
+        with first.write() as tx:
+            say(tx, cube, ["plover"])
+        assert len(view_of(second, cube)) == 1
+        with first.write() as tx:
+            tx.cubes.delete(cube.key)
+        assert refused(lambda: view_of(second, cube), NotFoundError), "a deleted cube can still be read"
+        assert refused(lambda: _touch(second, cube), NotFoundError), "a deleted cube can still be written to"
+        again = new_cube(second)
+        assert again.key != cube.key, "the key of a deleted cube is used again"
+        with second.read() as tx:
+            assert not holding(tx, cube, "plover"), "words of a deleted cube are left"
+
+
+def check_closed_store(open_store: OpenStore) -> None:
+    """A closed store says so, and closing it again does nothing."""
+    store = open_store()
+    store.close()
+    store.close()
+    assert refused(lambda: store.read().__enter__(), StoreError), "a closed store is read"
+    assert refused(lambda: store.write().__enter__(), StoreError), "a closed store is written to"
+
+
+CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
+    check_all_or_nothing,
+    check_durable_and_seen_by_others,
+    check_snapshot,
+    check_scopes,
+    check_keys_of_messages_are_taken_once,
+    check_views_follow_other_stores,
+    check_names_leave_with_what_bore_them,
+    check_versions_are_indexed_once,
+    check_writers_queue_up,
+    check_jobs,
+    check_deleted_cube_is_gone,
+    check_closed_store,
+)
+"""All checks; each needs an empty place."""
+
+
+class _StopError(Exception):
+    """Ends a transaction."""
+
+
+def _half(store: Store, cube: Cube) -> None:
+    """Write, see what was written, and fail."""
+    with store.write() as tx:
+        say(tx, cube, ["a half", "done thing"])
+        tx.jobs.put(_job(cube))
+        assert len(tx.index.view(cube.key)) == 2, "a transaction does not see what it wrote"
+        raise _StopError
+
+
+def _touch(store: Store, cube: Cube) -> None:
+    with store.write() as tx:
+        tx.cubes.touch(cube.key)
+
+
+def _job(cube: Cube, kind: str = "organize") -> Job:
+    return Job(new_id(), cube.key, kind, JobState.QUEUED, 0, NOON, NOON)
+
+
+def _memory(cube: Cube, message_id: str) -> Memory:
+    version = Version(
+        new_id(), 1, "Ann likes plovers.", "plovers", 1, NOON, None, None, NOON, 0.9, Change.ADDED,
+        (Source(message_id, "the plover", NOON),),
+    )  # fmt: skip
+    return Memory(
+        new_id(), cube.key, MemoryKind.PREFERENCE, "Ann", "preference.animal", "plovers",
+        locked=False, created_at=NOON, versions=(version,),
+    )  # fmt: skip

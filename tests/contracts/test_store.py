@@ -1,0 +1,121 @@
+"""The stores that come with Mnemic keep the contract, and their views are the same however they came about."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnemic.backends.sql.store import SqlStore
+from mnemic.model.index import Entry
+from mnemic.ports.store import Store
+from mnemic.testing.store_contract import CHECKS, WIDTH, OpenStore, new_cube, say, seen, vector, view_of
+
+ADD, ADD_LONG, REMOVE, SYNC, FAIL, LOOK = "add", "long", "remove", "sync", "fail", "look"
+
+
+def opener(folder: Path, cache_bytes: int = 1_000_000) -> OpenStore:
+    def open_store() -> Store:
+        return SqlStore(folder, model="test", width=lambda: WIDTH, cache_bytes=cache_bytes)
+
+    return open_store
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def test_a_store_keeps_the_contract(tmp_path: Path, check: Callable[[OpenStore], None]) -> None:
+    check(opener(tmp_path))
+
+
+class StopError(Exception):
+    pass
+
+
+def apply(store: Store, step: str, cube_number: int, state: State) -> None:
+    """Do one random thing to one of two cubes."""
+    cube = state.cubes[cube_number]
+    owners = state.owners[cube_number]
+    if step == LOOK:
+        view_of(store, cube)
+        return
+    with store.write() as tx:
+        if step == ADD:
+            owners += say(tx, cube, ["one", "two"], session=state.draw("xyz"))
+        elif step == ADD_LONG:
+            revision = tx.cubes.touch(cube.key)
+            owner = f"long{len(owners)}"
+            passages = [
+                Entry("segment", owner, f"part {number}", state.draw("pq"), 5, vector(number), start=number * 10)
+                for number in range(3)
+            ]
+            tx.index.add(cube.key, revision, passages)
+            owners.append(owner)
+        elif step == REMOVE and owners:
+            tx.cubes.touch(cube.key)
+            tx.index.remove(cube.key, [owners.pop(state.random.randrange(len(owners)))])
+        elif step == SYNC:
+            revision = tx.cubes.touch(cube.key)
+            state.versions += 1
+            known = state.facts.setdefault(cube_number, [])
+            known[:] = [replace(entry, valid_to=state.versions, live=False) for entry in known[-2:]]
+            known.append(Entry("fact", "fact", "a fact", "ann", 1, vector(state.versions), f"v{state.versions}"))
+            tx.index.sync(cube.key, revision, "fact", known)
+
+
+class State:
+    """What a run of random steps has done so far."""
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.cubes = (new_cube(store), new_cube(store, "bob"))
+        self.owners: tuple[list[str], list[str]] = ([], [])
+        self.facts: dict[int, list[Entry]] = {}
+        self.versions = 0
+
+    def draw(self, letters: str) -> str:
+        return self.random.choice(letters)
+
+
+def fail(store: Store, state: State, cube_number: int) -> None:
+    """Write, look at what was written, and fail."""
+    cube = state.cubes[cube_number]
+    try:
+        with store.write() as tx:
+            say(tx, cube, ["never"])
+            tx.index.view(cube.key)
+            raise StopError  # noqa: TRY301 - the block is what fails
+    except StopError:
+        return
+
+
+steps = st.tuples(st.sampled_from((ADD, ADD, ADD_LONG, REMOVE, SYNC, FAIL, LOOK)), st.integers(0, 1), st.integers(0, 1))
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(steps, max_size=25), st.integers(0, 1_000), st.sampled_from((1, 1_000_000)))
+def test_a_view_that_followed_every_change_equals_a_fresh_one(
+    run: list[tuple[str, int, int]], seed: int, cache_bytes: int
+) -> None:
+    with TemporaryDirectory() as name:
+        open_store = opener(Path(name), cache_bytes)
+        with closing(open_store()) as first, closing(open_store()) as second:
+            stores, state = (first, second), State(first, seed)
+            for step, store_number, cube_number in run:
+                if step == FAIL:
+                    fail(stores[store_number], state, cube_number)
+                else:
+                    apply(stores[store_number], step, cube_number, state)
+            for cube in state.cubes:
+                with closing(open_store()) as fresh:
+                    expected = view_of(fresh, cube)
+                for store in stores:
+                    followed = view_of(store, cube)
+                    assert seen(followed) == seen(expected)
+                    assert set(followed.speaker_names) == set(expected.speaker_names)
+                    assert set(followed.session_ids) == set(expected.session_ids)

@@ -46,7 +46,10 @@ class Database:
     """One open database. Threads may share it; each transaction belongs to the thread that opened it."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {folder} cannot be used: {error.strerror}; choose another path") from error
         self.path = folder / DATABASE_FILE
         self._writer = threading.Lock()
         self.engine = _sqlite_engine(self.path)

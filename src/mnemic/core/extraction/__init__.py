@@ -12,9 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from mnemic.core.extraction import education, health, home, identity, possessions, relations, tastes, work
+from mnemic.core.extraction import births, education, health, home, identity, possessions, relations, tastes, work
 from mnemic.core.extraction.answers import complete
-from mnemic.core.extraction.events import chosen, event
+from mnemic.core.extraction.corrections import corrected
+from mnemic.core.extraction.events import chosen, died, event
 from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
 from mnemic.core.extraction.habits import habit, ongoing
 from mnemic.core.extraction.kin import mentions
@@ -42,11 +43,13 @@ _RULES: Final = _merged(
     work.RULES,
     education.RULES,
     relations.RULES,
+    births.RULES,
     health.RULES,
     tastes.RULES,
     possessions.RULES,
 )
 _OF_MINE: Final = re.compile(r"\b(?:my|our|me|names?)\b")
+_NEGATED: Final = re.compile(r"\b(?:it|that|my)\b[^.!?]{0,40}(?:n't|n\u2019t|\bnot)\b")
 _NUMBER: Final = re.compile(r"\s{0,9}\d{1,3}[.!]{0,3}\s{0,9}")
 _WHOLE: Final = (
     tastes.favourite_of_mine,
@@ -55,7 +58,7 @@ _WHOLE: Final = (
     relations.kin_called,
     identity.called,
 )
-_DOINGS: Final = (habit, plan, ongoing, chosen, event)
+_DOINGS: Final = (habit, plan, ongoing, chosen, died, event)
 
 
 def extract(
@@ -87,33 +90,56 @@ def extract(
 
 def _statements(turn: Turn) -> Iterator[Candidate]:
     before: Clause | None = None
-    latest: list[Candidate] = []
+    nameless: Candidate | None = None
+    since = 0
     for piece in clauses(turn.blanked, turn.low):
-        clause = read_clause(turn, piece, before)
-        if _OF_MINE.search(turn.low, piece.start, piece.end):
-            yield from _of_mine(turn, piece, latest if clause is None else [])
-        if clause is None:
+        named = _named(turn, piece, nameless if since < _NAMED_WITHIN else None)
+        if named:
+            yield from named
+            nameless = None
             continue
-        latest = _read(clause)
+        clause = read_clause(turn, piece, before)
+        yield from _of_words(turn, piece)
+        latest = [] if clause is None else _read(clause)
         yield from latest
-        before = clause
+        newest = births.unnamed(latest)
+        nameless, since = (newest, 0) if newest else (nameless, since + 1)
+        before = clause or before
+
+
+_NAMED_WITHIN: Final = 3
+"""How many clauses may stand between a child or pet and its name."""
+
+
+def _named(turn: Turn, piece: Piece, nameless: Candidate | None) -> list[Candidate]:
+    if nameless is None or not births.NAMING_WORD.search(turn.low, piece.start, piece.end):
+        return []
+    return births.naming(bare_clause(turn, piece), nameless)
 
 
 def _read(clause: Clause) -> list[Candidate]:
     found = [candidate for rule in _RULES.get(clause.verb, ()) for candidate in rule(clause)]
     for rule in _DOINGS:
         found = found or rule(clause)
-    return found
+    return [*relations.partnered(clause), *found] if found else found
 
 
-def _of_mine(turn: Turn, piece: Piece, latest: list[Candidate]) -> Iterator[Candidate]:
-    """Read what is said around "my" and "me", whoever the subject is: "my sister Noor", "Blue is my favourite"."""
+def _of_words(turn: Turn, piece: Piece) -> Iterator[Candidate]:
+    """Read what a stretch says whoever its subject is: "my sister Noor", "Blue is my favourite", "As a nurse, I"."""
+    if _OF_MINE.search(turn.low, piece.start, piece.end):
+        yield from _of_mine(turn, piece)
+    if turn.low.startswith("as a", piece.start):
+        yield from work.speaking_as(bare_clause(turn, piece))
+    if _NEGATED.search(turn.low, piece.start, piece.end):
+        yield from corrected(bare_clause(turn, piece))
+
+
+def _of_mine(turn: Turn, piece: Piece) -> Iterator[Candidate]:
     whole = bare_clause(turn, piece)
     kin = mentions(turn.blanked, turn.low, piece.start, piece.end)
     yield from relations.kin_facts(whole, kin)
     for rule in _WHOLE:
         yield from rule(whole)
-    yield from relations.naming(whole, latest)
 
 
 def _answer(turn: Turn, previous: str | None) -> Iterator[Candidate]:

@@ -48,6 +48,7 @@ relation.partner single | Partner | relations
 relation.children single | Children | relations
 health.allergy many | Allergic to | health
 health.condition many | Condition | health
+health.phobia many | Afraid of | health
 health.injury many | Injury | health
 health.medication many | Medication | health
 diet.kind many | Diet | diet

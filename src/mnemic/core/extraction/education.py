@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import cut_tail, points_outside, strip_determiner
+from mnemic.core.extraction.phrases import before_aside, cut_tail, points_outside, strip_determiner
 from mnemic.core.extraction.statements import change, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
@@ -23,7 +23,7 @@ def studying(clause: Clause) -> list[Candidate]:
         return []
     if clause.tense == "present" and clause.verb == "study" and clause.time:
         return []
-    rest = cut_tail(clause.rest, 12)
+    rest = before_aside(cut_tail(clause.rest, 12))
     match = re.match(r"(?:in )?(?P<field>[\w' &-]{3,50}?)(?: (?:at|in) (?P<school>(?:the )?[A-Z].{1,50}))?$", rest)
     if match is None or re.match(
         r"(?:for|hard|abroad|with|at|in|late|together|all|online|on|to|how|by|more|every|a lot)\b",

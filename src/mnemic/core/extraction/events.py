@@ -6,6 +6,7 @@ Thoughts, feelings, talk and small steps ("decided", "got", "found out") are no 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
@@ -53,6 +54,8 @@ _WORTHY: Final = re.compile(
     r"|start (?:learning|playing|taking|teaching|volunteering|training|practicing|writing|therapy"
     r"|running|an? [\w -]{3,30})"
     r"|see [\w' -]{2,30} (?:live|in concert)\b"
+    r"|pass (?:my|our|the) [\w' -]{3,30} (?:test|exams?)\b"
+    r"|give birth\b"
 )
 
 
@@ -88,6 +91,20 @@ def event(clause: Clause) -> list[Candidate]:
             confidence=0.85 if timed else 0.7,
         )
     ]
+
+
+def died(clause: Clause) -> list[Candidate]:
+    """Read "My grandfather died in 2019" and "Our dog died last week"; a pet with a name is read with its name."""
+    away = clause.verb == "die" or (clause.verb == "pass" and clause.low_rest.startswith("away"))
+    if not away or clause.person != "third" or clause.tense not in {"past", "perfect"} or clause.negated:
+        return []
+    if clause.kin is None or not clause.kin.pet:
+        words = "died" if clause.verb == "die" else "passed away"
+        return change(clause, "event.happened", words, words)
+    if clause.kin.names:
+        return []
+    own = replace(clause, subject=clause.turn.speaker, person="first")
+    return change(own, "possession.pet", clause.kin.noun, f"lost their {clause.kin.noun}", polarity=-1)
 
 
 _GOT_TO: Final = re.compile(r"to (?!the\b|my\b|an?\b|know\b|see\b|be\b|work\b)[a-z]{3,12} \w")

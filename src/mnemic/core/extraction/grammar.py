@@ -97,7 +97,9 @@ _LEADS: Final = re.compile(
     r"|i'm (?:so |really |very )?(?:happy|glad|sad|relieved|proud|grateful|thrilled"
     r"|excited)(?: that)?(?= (?:i|we) )|i (?:just )?want(?:ed)? to (?:let you know|tell you"
     r"|share)(?: that)?(?=\s)"
-    r"|please remember(?: that)?|note that|as you know|as a matter of fact"
+    r"|please remember(?: that)?|note that|keep in mind(?: that)?|remind(?:er| me)(?: that)?|correction"
+    r"|heads up|as you know"
+    r"|for (?:context|(?:future )?reference|your information|what it's worth)|as a matter of fact"
     r"|thank you|the thing is|(?:as )?for me|believe it or not|long story short|at the moment|these days"
     r"|for now|and yes)[\s,!.:]{1,3})"
 )
@@ -177,7 +179,8 @@ def bare_clause(turn: Turn, piece: Piece) -> Clause:
 
 def _clause(turn: Turn, piece: Piece, subject: _Subject, group: VerbGroup) -> Clause:
     hint: Literal["past", "future"] | None = None
-    if group.tense in {"future", "going_to"}:
+    arranged = group.verb == "have" and APPOINTMENT.match(turn.low, group.end + 1, piece.end) is not None
+    if group.tense in {"future", "going_to"} or (arranged and group.tense == "present"):
         hint = "future"
     elif group.tense in {"past", "perfect", "was_progressive", "used_to"}:
         hint = "past"
@@ -210,6 +213,14 @@ def _clause(turn: Turn, piece: Piece, subject: _Subject, group: VerbGroup) -> Cl
     )
 
 
+APPOINTMENT: Final = re.compile(
+    r"(?:an?|my|our|another|two|some) (?:[\w'-]+ ){0,4}?(?:appointment|meeting|interview|exam|flight"
+    r"|trip|concert|wedding|game|match|race|date|show"
+    r"|performance|surgery|class|test|deadline|tournament|competition|gig|recital|checkup|check-up"
+    r"|party|presentation|audition)s?\b"
+    r"(?: (?:with [A-Z][\w'-]{1,20}(?: [A-Z][\w'-]{1,20})?\b|at \d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\b)?)){0,2}"
+)
+"""What stands in a calendar: "I have a dentist appointment on Friday" speaks of a day to come."""
 _DANGLING: Final = re.compile(
     r"\s(?:about|around|from|on|in|at|for|by|since|during|just|back|over|of|and|only)\s{0,3}\Z"
 )
@@ -277,13 +288,18 @@ def _after_time(turn: Turn, piece: Piece, word: Word) -> int | None:
 
 
 _SUBJECTS: Final = frozenset("i we my our he she they it you".split())
+_TOLD_LEAD: Final = re.compile(
+    r"\b(?:goes|says|said|sings|sang|reads|claims|thinks)\b"
+    r"|\bin (?:the|my|a|an|this|that) (?:\w+ )?(?:game|dream|book|novel|story|film|movie|play|show|simulation"
+    r"|campaign)\b"
+)
 _LEAD_PHRASE: Final = re.compile(r"[^,;:]{2,60},\s{1,3}(?=(?:i|we|i'm|i've|we're|we've|my|our)\b)")
 
 
 def _after_lead(turn: Turn, piece: Piece, word: Word) -> int | None:
     """Skip "After the trip," and the like in front of a subject."""
     match = _LEAD_PHRASE.match(turn.low, word.start, piece.end)
-    return match.end() if match else None
+    return match.end() if match and not _TOLD_LEAD.search(match.group()) else None
 
 
 def _subject(turn: Turn, piece: Piece, words: list[Word], index: int, before: Clause | None) -> _Subject | None:
@@ -319,6 +335,7 @@ _NAME: Final = re.compile(
     r"[A-Z][a-z]{2,15}(?<!ing)(?<!ion)(?<!ness)(?<!ity)(?<!ment)(?<!body)(?<!thing)(?<!one)(?<!s)(?!\w)"
 )
 _OF_NAMED: Final = frozenset("moved lives loves likes hates studies speaks retired graduated works".split())
+_HAD_BABY: Final = re.compile(r"(?:has |just |finally ){0,2}(?:had|gave birth to) (?:her|a|their) baby\b")
 _NOT_NAMED: Final = frozenset(
     """mom dad mum grandma grandpa music nature life love family art food yoga work time summer winter spring
     autumn dance
@@ -329,7 +346,9 @@ _NOT_NAMED: Final = frozenset(
 
 def _named(turn: Turn, words: list[Word], index: int) -> _Subject | None:
     """Read "Noor loves liquorice": a name, and a verb that says something lasting about a person."""
-    if index + 1 >= len(words) or words[index + 1].low not in _OF_NAMED:
+    if index + 1 >= len(words):
+        return None
+    if words[index + 1].low not in _OF_NAMED and not _HAD_BABY.match(turn.low, words[index + 1].start):
         return None
     name = _NAME.match(turn.blanked, words[index].start)
     if name is None or words[index].low in _NOT_NAMED or words[index].low in STOP_WORDS:

@@ -73,6 +73,35 @@ def being_unwell(clause: Clause) -> list[Candidate]:
     return _diagnosis(clause, clause.rest[match.start("what") :]) if match and clause.tense == "perfect" else []
 
 
+_AFRAID: Final = re.compile(
+    r"(?:really |so |very |deathly |absolutely |quite |pretty |a bit |still )?(?:scared|afraid|terrified"
+    r"|frightened|petrified|phobic)"
+    r"(?: to death)? (?:of|about) (?P<what>.{3,50})"
+)
+_NO_FEAR: Final = re.compile(
+    r"(?:losing|being|making|failing|getting|becoming|missing|hurting|letting|having|doing|saying|telling|not"
+    r"|my|our|their"
+    r"|his|her|what|how|asking|change|success|commitment|rejection)\b"
+)
+
+
+def afraid(clause: Clause) -> list[Candidate]:
+    """Read "I'm scared of heights" and "I'm terrified of spiders and needles"."""
+    match = _AFRAID.match(clause.low_rest)
+    if match is None or clause.tense not in {"present", "used_to", "perfect"} or clause.topic:
+        return []
+    value = value_of(clause.rest[match.start("what") :], 4)
+    if not value or _NO_FEAR.match(value.lower()) or _SPECIFIC.match(match["what"]):
+        return []
+    words = match.group()[: match.start("what") - match.start()].strip()
+    return [
+        found for item in items_of(value) for found in state(clause, "health.phobia", item, "be", f"{words} {item}")
+    ]
+
+
+_SPECIFIC: Final = re.compile(r"(?:the (?!dark|sea|ocean|water|dentist|deep)|this|that|these|those)")
+
+
 def _allergies(clause: Clause, said: str) -> list[Candidate]:
     value = value_of(said, 8)
     if not value or re.search(
@@ -232,7 +261,7 @@ def medicated(clause: Clause) -> list[Candidate]:
 
 
 RULES: Rules = {
-    "be": (being_unwell, diagnosed),
+    "be": (being_unwell, diagnosed, afraid),
     "get": (diagnosed,),
     "take": (medicated,),
     "have": (having_condition, consuming),

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import as_name, cut_tail, is_name, points_outside, strip_determiner
+from mnemic.core.extraction.phrases import as_name, before_aside, cut_tail, is_name, points_outside, strip_determiner
 from mnemic.core.extraction.statements import change, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.model.memory import Candidate
@@ -37,9 +37,19 @@ def living(clause: Clause) -> list[Candidate]:
     return found + _company(clause)
 
 
+def based(clause: Clause) -> list[Candidate]:
+    """Read "I'm based in Leipzig"."""
+    match = re.match(r"(?:currently |now )?(?:based|living) in (?P<where>.{2,80})", clause.low_rest)
+    if match is None or clause.tense not in {"present", "perfect"} or clause.topic:
+        return []
+    where = as_name(_place(clause.rest[match.start("where") :]), clause.turn.text)
+    return state(clause, "home.place", where, "be", f"based in {where}") if where and is_name(where) else []
+
+
 def _place(rest: str) -> str:
-    where = re.split(r"\s(?:with|and|but|for|together|as|alone|now|from|right|on my|by my)\b", cut_tail(rest, 10))[0]
-    return where.strip(" ,")
+    where = re.split(r"\s(?:with|and|but|for|together|as|alone|now|from|right|on my|by my)\b", cut_tail(rest, 16))[0]
+    where = before_aside(where.strip(" ,"))
+    return where if len(where.split()) <= 10 else ""
 
 
 def _home(clause: Clause, verb: str, prep: str, where: str) -> list[Candidate]:
@@ -110,4 +120,4 @@ def moving(clause: Clause) -> list[Candidate]:
     return found
 
 
-RULES: Rules = {"live": (living,), "move": (moving,), "relocate": (moving,)}
+RULES: Rules = {"live": (living,), "be": (based,), "move": (moving,), "relocate": (moving,)}

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import as_name, cut_tail, is_name, strip_determiner
+from mnemic.core.extraction.phrases import as_name, before_aside, cut_tail, is_name, strip_determiner
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.core.temporal_words import NUMBERS
@@ -72,10 +72,32 @@ def being(clause: Clause) -> list[Candidate]:
     return _fluent(clause)
 
 
+_GREETING: Final = re.compile(
+    r"\b(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon)|(?:nice|pleased) to meet you)\b"
+)
+
+
+def introduced(clause: Clause) -> list[Candidate]:
+    """Read "Hi, I'm Marta": a name right after a greeting."""
+    name = re.match(r"(?P<name>[A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20})?)(?=$|[,.!]| and\b| from\b)", clause.rest)
+    if name is None or clause.tense != "present" or clause.person != "first" or clause.negated or clause.topic:
+        return []
+    greeted = _GREETING.search(clause.turn.low, max(0, clause.start - 20), clause.verb_start)
+    known = _NATION.match(clause.low_rest) or _FAITH.match(clause.low_rest) or name["name"] == clause.turn.speaker
+    if greeted is None or known:
+        return []
+    return state(clause, "identity.name", name["name"], "be", f"called {name['name']}", confidence=0.8)
+
+
 def _age(clause: Clause, match: re.Match[str]) -> list[Candidate]:
     words = match["age"].replace("-", " ").split()
     age = int(words[0]) if words[0].isdigit() else sum(NUMBERS[word] for word in words)
-    if not 1 <= age <= 120 or clause.negated or clause.tense != "present" or (not match["years"] and age < 5):
+    if (
+        not 1 <= age <= 120
+        or clause.negated
+        or clause.tense != "present"
+        or (not match["years"] and age < 5 and clause.kin is None)
+    ):
         return []
     return state(clause, "identity.age", str(age), "be", f"{age} years old")
 
@@ -114,9 +136,16 @@ def _languages(clause: Clause, attribute: str, start: int, verb: str) -> list[Ca
     found: list[Candidate] = []
     for match in _LANGUAGE.finditer(clause.low_rest, start, start + 80):
         name = clause.rest[match.start() : match.end()]
+        if clause.low_rest[: match.start()].endswith((" a ", " an ", "my ", "the ")):
+            continue  # "with a Welsh accent"
         if name[0].isupper() or name == "sign language":
             found += state(clause, attribute, name, verb, name)
     return found
+
+
+_COUNTED: Final = re.compile(
+    r"(?:\w+|a few|a couple of) (?:different )?languages?(?: fluently| at home)?(?:[:,(-]| -)? ?"
+)
 
 
 def speaking(clause: Clause) -> list[Candidate]:
@@ -127,6 +156,8 @@ def speaking(clause: Clause) -> list[Candidate]:
         r"(?:(?:a (?:little|bit of)|some|basic|fluent|both|only|good|decent|\w+ly) ){0,2}", clause.low_rest
     )
     start = match.end() if match else 0
+    counted = _COUNTED.match(clause.low_rest)
+    start = counted.end() if counted else start
     return _languages(clause, "language.speaks", 0, "speak") if _LANGUAGE.match(clause.low_rest, start) else []
 
 
@@ -176,20 +207,30 @@ def _birthday(clause: Clause) -> list[Candidate]:
     if span is None or span.start is None or span.end is None or span.end - span.start > timedelta(days=1):
         return []
     value = f"{span.start.day} {span.start:%B}"
-    return [make(clause, "identity.birthday", value, f"has their birthday on {value}.")]
+    return [make(clause, "identity.birthday", value, f"'s birthday is on {value}.")]
+
+
+def _town(said: str) -> str:
+    where = before_aside(re.split(r",? and | but ", cut_tail(said, 12))[0])
+    return where if where and is_name(where) and len(where.split()) <= 5 else ""
 
 
 def born(clause: Clause) -> list[Candidate]:
     """Read "I was born in Tbilisi in 1988" and "I was raised in Ghana"."""
-    match = re.match(r"born(?: and raised)?(?: (?:in|at) (?P<where>.{2,50}))?", clause.low_rest)
+    match = re.match(
+        r"(?:born(?: and raised)?|(?P<raised>raised|brought up))(?: (?:in|at) (?P<where>.{2,50}))?", clause.low_rest
+    )
     if match is None or clause.tense != "past" or clause.negated or clause.topic:
         return []
     found: list[Candidate] = []
     span = clause.time.span if clause.time else None
     if match["where"]:
-        where = re.split(r",? and | but ", cut_tail(clause.rest[match.start("where") :], 5))[0]
-        if where and is_name(where):
-            found += change(clause, "identity.birthplace", where, f"was born in {where}")
+        where = _town(clause.rest[match.start("where") :])
+        attribute = "identity.origin" if match["raised"] else "identity.birthplace"
+        if where:
+            found += change(clause, attribute, where, f"was {match['raised'] or 'born'} in {where}")
+    if match["raised"]:
+        return found
     if span and span.start and span.end and span.end - span.start <= timedelta(days=1):
         found += change(clause, "identity.birthday", f"{span.start.day} {span.start:%B}", "was born")
     return found
@@ -210,8 +251,8 @@ def growing_up(clause: Clause) -> list[Candidate]:
     match = re.match(pattern, clause.low_rest)
     if match is None or clause.negated or (clause.verb == "come" and clause.tense != "present"):
         return []
-    where = re.split(r",? and | but ", cut_tail(clause.rest[match.start("where") :], 5))[0]
-    if not where or not is_name(where):
+    where = _town(clause.rest[match.start("where") :])
+    if not where:
         return []
     words = f"grew up in {where}" if clause.verb == "grow" else f"comes from {where}"
     return change(clause, "identity.origin", where, words)
@@ -239,10 +280,21 @@ _CALLED: Final = re.compile(
 )
 
 
+_CALL_ME: Final = re.compile(
+    r"(?:(?:hi|hello|hey|so|oh|and)[,!]? )?(?:please |just |you can |you may "
+    r"|feel free to ){0,2}call me (?P<name>[A-Z][\w-]{1,20})"
+    r"(?:,? (?:please|from now on|for short|instead))?$",
+    re.IGNORECASE,
+)
+_NOT_NAMES: Final = frozenset(
+    "maybe later tomorrow tonight today back crazy old anytime when if a the mr mrs ms".split()
+)
+
+
 def called(clause: Clause) -> list[Candidate]:
     """Read "everyone calls me Otti"; the clause's rest is all of its words."""
-    match = _CALLED.match(clause.rest) or re.match(r"call me (?P<name>[A-Z][\w-]{1,20})$", clause.rest, re.IGNORECASE)
-    if match is None or not match["name"][0].isupper():
+    match = _CALLED.match(clause.rest) or _CALL_ME.match(clause.rest)
+    if match is None or not match["name"][0].isupper() or match["name"].lower() in _NOT_NAMES:
         return []
     return state(clause, "identity.nickname", match["name"], "be", f"called {match['name']}")
 
@@ -258,7 +310,7 @@ def identifying(clause: Clause) -> list[Candidate]:
 
 RULES: Rules = {
     "identify": (identifying,),
-    "be": (being, named, born),
+    "be": (being, named, born, introduced),
     "speak": (speaking,),
     "learn": (learning,),
     "study": (learning,),

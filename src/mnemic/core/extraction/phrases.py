@@ -16,7 +16,10 @@ _TAIL: Final = re.compile(
     r"|,\s(?=(?:and\s)?(?:i|we|it|so|but|which|who|where|because|though|even"
     r"|especially|since|as|if|when|while|then|too|just|right|not|thanks|thank|though|with|after|before"
     r"|is|was|he|she|they|you|that|this"
-    r"|like|including|plus|although|however|haha|lol|always|really|my|our|it's|he's|she's|that's|there)\b))"
+    r"|like|including|plus|although|however|haha|lol|always|never|really|my|our|it's|he's|she's|that's|there"
+    r"|mostly|mainly|largely|usually|sometimes|often|badly|keep|please|said|remember|all of|up|down|above|below|near"
+    r"|by|on|in|at|for|from|over|under|across|behind|beside|between|around|inside|outside|next|off"
+    r"|one of|another|or so)\b))"
     r"|,?\s(?:but|because|'cause|cuz|so|which|although|though|when|while|whenever|unless|until|if|where|who|that|than"
     r"|since|and (?:i|we|it|it's|he|she|they|that|this|you|my|our|i'm|i've|we're|then|have|has|had|am"
     r"|are|is|was|were|can|will|now"
@@ -43,6 +46,7 @@ _OUTSIDE: Final = frozenset(
     such me us
     myself each other another any every its their his not no if whatever yourself whoever""".split()
 )
+_OWNED: Final = re.compile(r"(?:all )?(?P<mine>(?:my|our)\s)", re.IGNORECASE)
 _DETERMINER: Final = re.compile(
     r"(?:(?:the|an?|my|our|some|any|all|all kinds of|lots of|a lot of|both|going to the)\s+)+", re.IGNORECASE
 )
@@ -82,13 +86,32 @@ def cut_tail(rest: str, limit: int = 12, *, keep_as: bool = False) -> str:
     return phrase if len(phrase.split()) <= limit else ""
 
 
-def value_of(rest: str, limit: int = 8) -> str:
-    """Return the value that a stretch of words opens with: a phrase without determiners; empty when it has none."""
+def value_of(rest: str, limit: int = 8, *, owned: bool = False) -> str:
+    """Return the value that a stretch of words opens with: a phrase without determiners; empty when it has none.
+
+    `owned` keeps "my" and "our".
+    """
     phrase = _ADVERB.sub("", cut_tail(rest, limit + 3), count=1) if rest else ""
+    aside = _ASIDE.search(phrase)
+    if aside is not None and not (_JOINED.search(phrase, aside.start()) or _ARTICLE.match(phrase)):
+        phrase = phrase[: aside.start()]
     if points_outside(phrase):
         return ""
-    phrase = strip_determiner(phrase)
-    return phrase if phrase and len(phrase.split()) <= limit and not points_outside(phrase) else ""
+    plain = strip_determiner(phrase)
+    if not plain or len(plain.split()) > limit or points_outside(plain):
+        return ""
+    return _kept(phrase) if owned else plain
+
+
+_ASIDE: Final = re.compile(r",\s(?:the|an?|some|any)\s")
+_JOINED: Final = re.compile(r"\s(?:and|or|&)\s")
+_ARTICLE: Final = re.compile(r"(?:the|an?|some|any)\s", re.IGNORECASE)
+
+
+def before_aside(phrase: str) -> str:
+    """Return what stands before the first comma: "ochre" for "ochre, the dusty one"; lists and places stay whole."""
+    head, comma, aside = phrase.partition(", ")
+    return head if comma and head and not (_JOINED.search(f" {aside}") or is_name(aside)) else phrase
 
 
 def strip_determiner(phrase: str) -> str:
@@ -97,20 +120,38 @@ def strip_determiner(phrase: str) -> str:
     return phrase[match.end() :] if match else phrase
 
 
+_COUNT: Final = re.compile(
+    r"(?:\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|a (?:few|couple|dozen|lot|bit)|some|several|many"
+    r"|mine|ours"
+    r"|theirs)(?: (?:of (?:them|those|these)|more|or \w+))?"
+    r"(?= (?:at|on|in|to|with|for|from|before|after|every|each|daily|a day|a week|per)\b|$)"
+)
+"""A count without the noun it counts: "two every day", "a couple on the way"."""
+
+
 def points_outside(phrase: str) -> bool:
     """Tell whether a phrase means nothing without the sentences around it, or speaks of the listener."""
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?", phrase.lower().replace("\u2019", "'"))
-    if not words or words[0].split("'")[0] in _OUTSIDE or words[-1] in _POINTERS:
+    if not words or words[0].split("'")[0] in _OUTSIDE or words[-1] in _POINTERS or _COUNT.match(" ".join(words)):
         return True
     return any(word in {"you", "your", "yours", "you're", "i", "i'm", "we", "it", "i've", "we're"} for word in words)
 
 
-def items_of(phrase: str, longest: int = 3) -> list[str]:
-    """Return the items of a list such as "hiking, swimming and jazz"; the whole phrase when it is not a plain list."""
+def _kept(part: str) -> str:
+    """Return a phrase without determiners but with "my" and "our": "my job" is not any job."""
+    owned = _OWNED.match(part)
+    return part[owned.start("mine") :] if owned else strip_determiner(part)
+
+
+def items_of(phrase: str, longest: int = 3, *, owned: bool = False) -> list[str]:
+    """Return the items of a list such as "hiking, swimming and jazz"; the whole phrase when it is not a plain list.
+
+    `owned` keeps "my" and "our" before an item, since a job that somebody loves is theirs.
+    """
     if _PAIRS.search(phrase):
         return [phrase]
     said = [part.strip(" .") for part in _LIST.split(phrase)]
-    parts = [strip_determiner(part) for part in said]
+    parts = [_kept(part) if owned else strip_determiner(part) for part in said]
     full = next((index for index, part in enumerate(parts) if _FINITE.search(part.lower())), len(parts))
     plain_end = next(
         (index for index, part in enumerate(said) if index and _THE.match(part) and not _THE.match(said[0])), full
@@ -125,7 +166,9 @@ def items_of(phrase: str, longest: int = 3) -> list[str]:
         and any(not part.split()[0].endswith("ing") for part in parts[1:] if part)
     ):
         return [phrase] if full == len(_LIST.split(phrase)) else []
-    plain = (len(parts) > 1 or full == 1) and all(part and len(part.split()) <= longest for part in parts)
+    plain = (len(parts) > 1 or full == 1) and all(
+        part and len(part.split()) <= longest + bool(_OWNED.match(part)) for part in parts
+    )
     if not plain or len(parts) > 8 or any(points_outside(part) for part in parts):
         return [phrase]
     return parts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mnemic.core.extraction.grammar import Clause
+from mnemic.core.extraction.grammar import APPOINTMENT, Clause
 from mnemic.core.extraction.phrases import (
     LEADING_PREPOSITION,
     cut_tail,
@@ -22,12 +22,6 @@ from mnemic.model.memory import Candidate
 _LEAD: Final = re.compile(r"(?:to|on) (?P<what>.{3,90})|(?P<thing>(?:an?|our|my) .{3,60})")
 _OCCASION: Final = re.compile(
     r"\b(?:trip|party|wedding|vacation|holiday|visit|getaway|reunion|gathering|camping|event|show)\b"
-)
-_APPOINTMENT: Final = re.compile(
-    r"(?:an?|my|our|another|two|some) (?:[\w'-]+ ){0,4}?(?:appointment|meeting|interview|exam|flight"
-    r"|trip|concert|wedding|game|match|race|date|show"
-    r"|performance|surgery|class|test|deadline|tournament|competition|gig|recital|checkup|check-up"
-    r"|party|presentation|audition)s?\b"
 )
 _WEAK: Final = frozenset(
     """be have think feel know want need love like enjoy miss say tell keep see let try remember look continue get
@@ -74,7 +68,7 @@ def _planned(clause: Clause) -> str:
         return _planning(rest, coming=coming)
     if clause.tense == "progressive" and coming and clause.verb in _ARRANGED:
         return f"{clause.verb} {rest}"
-    if clause.tense == "present" and clause.verb == "have" and coming and (match := _APPOINTMENT.match(rest)):
+    if clause.tense == "present" and clause.verb == "have" and coming and (match := APPOINTMENT.match(rest)):
         return f"have {match.group()}"
     return ""
 

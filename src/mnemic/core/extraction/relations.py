@@ -12,7 +12,7 @@ from mnemic.core.extraction.phrases import cut_tail
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.core.extraction.tastes import Rules
 from mnemic.core.temporal_words import lower_same_length
-from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.memory import Candidate
 
 _COUNTED: Final = re.compile(
     r"(?P<n>an?|one|two|three|four|five|six|seven|eight|nine|ten|\d{1,2}|no|any)(?: (?:other|little"
@@ -36,7 +36,10 @@ _STATUS: Final = re.compile(
 _PERSON: Final = re.compile(r"(?P<name>[A-Z][\w-]{1,20}(?: [A-Z][\w-]{1,20})?)(?:$|[ ,.!])")
 
 
-_DIED: Final = re.compile(r"\b(?:died|passed|put (?:him|her) down|put down|lost my)\b")
+_DIED: Final = re.compile(
+    r"\b(?:died|passed|put (?:him|her) down|put down|put (?:my|our) [\w ]{2,30} down|to sleep|rainbow bridge"
+    r"|lost (?:my|our))\b"
+)
 
 
 def kin_facts(clause: Clause, kin: list[Kin]) -> list[Candidate]:
@@ -53,6 +56,25 @@ def _relative(clause: Clause, kin: Kin, name: str) -> Candidate:
     if kin.former and not kin.pet:
         return make(clause, attribute, value, f"has a former {kin.noun} named {name}.", polarity=-1)
     return make(clause, attribute, value, f"has a {kin.noun} named {name}.")
+
+
+_UNION: Final = {
+    **dict.fromkeys(("husband", "wife", "spouse"), "married"),
+    **dict.fromkeys(("fianc\u00e9", "fianc\u00e9e", "fiance", "fiancee"), "engaged"),
+    **dict.fromkeys(("boyfriend", "girlfriend"), "in a relationship"),
+}
+
+
+def partnered(clause: Clause) -> list[Candidate]:
+    """Read from "My husband is a chef" that the speaker is married; who it is stays open, so no name is superseded."""
+    kin = clause.kin
+    status = _UNION.get(kin.noun) if kin and not kin.names and not kin.former else None
+    if kin is None or status is None or clause.tense not in {"present", "progressive"} or clause.stopped:
+        return []
+    if kin.end - kin.start != len(f"my {kin.noun}"):
+        return []  # "my first husband"
+    own = replace(clause, subject=clause.turn.speaker, person="first", kin=None, times=())
+    return [make(own, "relation.status", status, f"is {status}.", confidence=0.75)]
 
 
 def having_kin(clause: Clause) -> list[Candidate]:
@@ -197,50 +219,6 @@ def kin_of_mine(clause: Clause) -> list[Candidate]:
     return state(clause, f"relation.{kind}", match["name"], "have", f"a {match['noun']} named {match['name']}")
 
 
-def having_baby(clause: Clause) -> list[Candidate]:
-    """Read "We had a baby girl on 2 February", "I gave birth to a boy"."""
-    match = re.match(
-        r"(?:birth to )?(?:an?|our|my) (?:first |second |third |beautiful "
-        r"|healthy )?(?P<who>(?:baby(?: girl| boy)?|son|daughter|little (?:girl|boy)|boy|girl))(?:$"
-        r"|[ ,.!])",
-        clause.low_rest,
-    )
-    if match is None or clause.tense != "past" or clause.negated or clause.topic:
-        return []
-    if (clause.verb == "have" and not match["who"].startswith(("baby", "son", "daughter", "little"))) or (
-        clause.verb == "give"
-    ) != clause.low_rest.startswith("birth"):
-        return []
-    if re.match(r"\w* ?(?:shower|shark|steps|face|doll)", clause.low_rest[match.end("who") :]):
-        return []
-    names = re.search(r"(?:named|called) (?P<name>[A-Z][\w-]{1,20})", clause.rest)
-    who = f"{match['who']} named {names['name']}" if names else match["who"]
-    found = change(clause, "relation.child", names["name"] if names else match["who"], f"had a {who}", confidence=0.85)
-    return [replace(candidate, kind=MemoryKind.EVENT) for candidate in found]
-
-
-_NAMING: Final = re.compile(
-    r"(?:her|his|its|their|the \w+'s) names? (?:is"
-    r"|are) (?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)(?:$|[ ,.!])",
-    re.IGNORECASE,
-)
-
-
-def naming(clause: Clause, latest: list[Candidate]) -> list[Candidate]:
-    """Read "Her name is Liv" after a statement about a child, a pet or a relative without a name."""
-    match = _NAMING.match(clause.rest)
-    target = next(
-        (one for one in latest if one.polarity > 0 and one.attribute.startswith(("relation.", "possession.pet"))), None
-    )
-    if match is None or target is None or "named" in target.value or not match["name"][0].isupper():
-        return []
-    if target.attribute in {"relation.status", "relation.partner", "relation.children"}:
-        return []
-    noun = re.sub(r"^(?:new|a|an|one) ", "", target.value)
-    value = f"{noun} named {match['name']}" if target.attribute == "possession.pet" else match["name"]
-    return state(clause, target.attribute, value, "have", f"a {noun} named {match['name']}", confidence=0.85)
-
-
 _CALLED: Final = re.compile(
     r"(?:my|our) (?P<adj>(?:best |older |younger |little |big |new |youngest "
     r"|oldest )?)(?P<noun>[a-z-]{3,14})(?:'s name is| is called"
@@ -275,26 +253,17 @@ _PARENT: Final = re.compile(
 
 def parent(clause: Clause) -> list[Candidate]:
     """Read "I'm a mother of two"."""
+    if re.match(r"an only child(?:$|[ ,.!])", clause.low_rest) and clause.tense == "present" and not clause.topic:
+        return state(clause, "relation.sibling", "only child", "be", "an only child")
     match = _PARENT.match(clause.low_rest)
     if match is None or clause.tense != "present" or clause.topic or clause.negated:
         return []
     return state(clause, "relation.children", f"{match['n']} children", "be", match.group())
 
 
-def expecting(clause: Clause) -> list[Candidate]:
-    """Read "We're expecting a baby in October"."""
-    match = re.match(r"(?:an?|our|my) (?:[a-z]+ )?(?:baby|child|son|daughter|girl|boy)\b|twins\b", clause.low_rest)
-    if match is None or clause.tense != "progressive" or clause.topic or clause.negated:
-        return []
-    told = match.group().replace("our ", "their ").replace("my ", "their ")
-    return [make(clause, "relation.children", f"expecting {told}", f"is expecting {told}.", confidence=0.85)]
-
-
 RULES: Rules = {
-    "have": (having_kin, having_baby),
-    "give": (having_baby,),
+    "have": (having_kin,),
     "be": (status, parent),
-    "expect": (expecting,),
     "get": (status,),
     "date": (pairing,),
     "see": (pairing,),

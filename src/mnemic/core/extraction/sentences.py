@@ -31,7 +31,7 @@ _REFUSED: Final = re.compile(
 )
 _JOKE: Final = re.compile(
     r"\bjust kidding\b|\bj/?k\b|\bkidding!|/s\b|\bsarcasm\b|\byeah,? right\b|\bas if!|\bnot!(?=\s|\Z)|\bin my dreams\b"
-    r"|\bapril fools|\bsaid no one"
+    r"|\bapril fools|\bsaid no(?: ?one|body)"
 )
 _UNREAL: Final = re.compile(
     r"\b(?:if|unless|whether|according to|wish(?:es|ed)?|imagine|suppose|supposing|pretend(?:ing)?"
@@ -57,7 +57,7 @@ _SHARED_SUBJECT: Final = re.compile(
 _REPORTED: Final = re.compile(
     r"\b(?:said|says|told|tells|claims?|claimed|thinks?|thought|asked|wrote|sings?|sang|goes|was like"
     r"|texted|guess|heard"
-    r"|reads?|begins|starts|titled|quote|goes like this|lyrics?|story|poem|prompt)"
+    r"|reads?|begins|starts|titled|chorus|verse|quote|goes like this|lyrics?|story|poem|prompt)"
     r"(?: (?:me|us|him|her|them))?[\s,:-]{0,4}\Z"
 )
 
@@ -101,6 +101,7 @@ _SUSPECT: Final = (
     *"proofread grammar correct kidding jk j/k /s sarcas right not! dreams april".split(),
     "as if!",
     "no one",
+    "said no",
 )
 
 
@@ -110,10 +111,20 @@ def is_refused(low: str) -> bool:
     return suspect and bool(_REFUSED.search(low) or _JOKE.search(low))
 
 
+_SECRET: Final = re.compile(
+    r"\b(?:pass(?:word|code|phrase)s?|pin|cvv|cvc|iban|ssn|social security|(?:api|private|secret|access|licen[cs]e)[- ]"
+    r"(?:key|token)s?|seed phrase|recovery (?:phrase|code)|security (?:code|question)|credentials|login"
+    r"|(?:passport|card|account|phone|mobile|cell|tax|insurance|routing|sort|door|alarm|gate|locker|safe|entry"
+    r"|national|id|licen[cs]e) (?:number|code|no)s?|my (?:new |old )?number (?:is|was)|number's)\b"
+    r"|\b(?!\d{4}-\d\d-\d\d)\d(?:[ -]?\d){8,}"
+)
+"""What opens a door or an account. It is never kept, whoever owns it: a profile is shown and searched."""
+
+
 def clauses(blanked: str, low: str) -> Iterator[Piece]:
     """Yield the clauses that assert something, in order."""
     for start, end in sentence_spans(blanked):
-        if end - start > _LONGEST_SENTENCE or _asks(low[start:end]):
+        if end - start > _LONGEST_SENTENCE or _asks(low[start:end]) or _SECRET.search(low, start, end):
             continue
         yield from _cut(low, start, end)
 

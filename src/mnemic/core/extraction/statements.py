@@ -13,7 +13,7 @@ from typing import Final
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import in_third_person
-from mnemic.core.extraction.verbs import gerund, third
+from mnemic.core.extraction.verbs import gerund, participle, third
 from mnemic.model.memory import Candidate, MemoryKind
 from mnemic.model.moment import Grain, TimeSpan
 
@@ -85,8 +85,10 @@ def _predicate(clause: Clause, verb: str, *, over: bool) -> str:
         return f"used to {verb}"
     if over:
         return {"be": "was", "have": "had"}.get(verb) or clause.turn.low[clause.verb_start :].split(" ", 1)[0]
-    if clause.tense == "perfect" and not clause.negated and _since(clause):
-        return "has been" if verb == "be" else f"has been {gerund(verb)}" if verb in _LASTING else third(verb)
+    if not clause.negated and _since(clause):
+        return f"has been {gerund(verb)}" if verb in _LASTING else f"has {participle(verb)}"
+    if verb == "learn" and not clause.negated:
+        return "is learning"
     if clause.negated and verb == "be":
         return "is no longer" if clause.stopped else "is not"
     if clause.negated:
@@ -128,7 +130,10 @@ def make(
     held: tuple[datetime, datetime | None] | None = None,
     confidence: float = 0.9,
 ) -> Candidate:
-    """Return a candidate whose text is the subject and a predicate; it holds from when it was said, or as `held`."""
+    """Return a candidate whose text is the subject and a predicate; it holds from when it was said, or as `held`.
+
+    A predicate that opens with "'s" speaks of something of the subject's: "'s favourite colour is blue."
+    """
     sure = confidence - (0.15 if clause.dropped else 0) - (0.1 if clause.person == "third" else 0)
     valid_from, valid_to = held or (clause.turn.said_at, None)
     return Candidate(
@@ -136,7 +141,7 @@ def make(
         subject=clause.subject,
         attribute=attribute,
         value=in_third_person(value, clause.turn.listener) or value,
-        text=" ".join(f"{clause.subject} {predicate}".split()).replace(" .", "."),
+        text=" ".join(f"{clause.subject} {predicate}".split()).replace(" .", ".").replace(" 's ", "'s ", 1),
         polarity=polarity,
         single=attribute_of(attribute).single,
         time=clause.time.span if clause.time else None,

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Final
 
 from mnemic.core.extraction.grammar import Clause
-from mnemic.core.extraction.phrases import cut_tail, items_of, points_outside, strip_determiner, to_gerund, value_of
+from mnemic.core.extraction.phrases import (
+    before_aside,
+    cut_tail,
+    items_of,
+    points_outside,
+    strip_determiner,
+    to_gerund,
+    value_of,
+)
 from mnemic.core.extraction.statements import change, make, state
 from mnemic.model.memory import Candidate
 
@@ -51,14 +59,16 @@ def taste(clause: Clause) -> list[Candidate]:
     if not wanted or _SPECIFIC.match(clause.low_rest) or clause.low_rest.startswith("to be "):
         return []
     phrase = to_gerund(cut_tail(clause.rest, 9))
-    value = value_of(phrase, 7)
+    value = value_of(phrase, 7, owned=True)
     if not value or _VAGUE.match(value.lower()) or value.endswith((" less", " better", " most")):
         return []
     bad = clause.verb in _DISLIKES
     if bad and clause.negated:
         return []
     return [
-        found for item in items_of(value) for found in _like(clause, item, phrase if item == value else item, bad=bad)
+        found
+        for item in items_of(value, owned=True)
+        for found in _like(clause, item, phrase if phrase.endswith(item) else item, bad=bad)
     ]
 
 
@@ -108,6 +118,40 @@ def being_into(clause: Clause) -> list[Candidate]:
     ]
 
 
+_KIND_OF_PERSON: Final = re.compile(
+    r"(?:(?:much |still )?more of |such |really |definitely |very much |not )?(?:an? )?(?:big |huge |total )?"
+    r"(?P<what>cat|dog|horse|tea|coffee|beer|wine|beach|mountain|book|morning|early|night|evening) (?:person"
+    r"|owl|bird)(?:$|[ ,.!])"
+)
+_WHOLE_KIND: Final = {"cat": "cats", "dog": "dogs", "horse": "horses", "book": "books", "mountain": "mountains"}
+_HOURS: Final = {"morning": "mornings", "early": "mornings", "night": "nights", "evening": "evenings"}
+
+
+def person_of(clause: Clause) -> list[Candidate]:
+    """Read "I'm more of a cat person" and "I'm not a morning person"."""
+    match = _KIND_OF_PERSON.match(clause.low_rest)
+    if match is None or clause.tense not in {"present", "used_to"} or clause.topic:
+        return []
+    what, told = match["what"], match.group().strip(" ,.!")
+    if what in _HOURS:
+        return state(clause, "preference.prefers", _HOURS[what], "be", told, confidence=0.85)
+    return state(clause, "preference.like", _WHOLE_KIND.get(what, what), "be", told, confidence=0.85)
+
+
+def collecting(clause: Clause) -> list[Candidate]:
+    """Read "I collect stamps"."""
+    value = cut_tail(clause.rest, 4)
+    plain = re.fullmatch(r"(?!my |our |the |some |two |three )[\w' -]{3,40}s", value) is not None
+    if (
+        not plain
+        or clause.tense not in {"present", "used_to"}
+        or points_outside(value)
+        or re.search(r"kids|children", value)
+    ):
+        return []
+    return state(clause, "interest.hobby", f"collecting {value}", "collect", value, confidence=0.85)
+
+
 def preferring(clause: Clause) -> list[Candidate]:
     """Read "I prefer tea to coffee" and "I prefer trains"."""
     if clause.tense != "present" or clause.negated:
@@ -125,9 +169,9 @@ def preferring(clause: Clause) -> list[Candidate]:
 def favourite(clause: Clause) -> list[Candidate]:
     """Read "My favourite colour is blue"."""
     match = _FAVOURITE.fullmatch(clause.topic)
-    if match is None or clause.tense != "present" or clause.negated:
+    if match is None or clause.tense != "present":
         return []
-    return _favourite(clause, match["what"], cut_tail(clause.rest, 8))
+    return _favourite(clause, match["what"], before_aside(cut_tail(clause.rest, 8)))
 
 
 def favourite_of_mine(clause: Clause) -> list[Candidate]:
@@ -161,7 +205,10 @@ def _favourite(clause: Clause, what: str, said: str) -> list[Candidate]:
     last = noun.split()[-1]
     noun = " ".join([*noun.split()[:-1], _SPELLING.get(last, last)])
     attribute = f"preference.favourite.{re.sub('[^a-z]+', '_', noun)}"
-    return [make(clause, attribute, value, f"has a favourite {noun}: {value}.")]
+    if clause.negated:
+        return [make(clause, attribute, value, f"'s favourite {noun} is not {value}.", polarity=-1)]
+    verb = "are" if last.endswith("s") and not last.endswith("ss") and (", " in value or " and " in value) else "is"
+    return [make(clause, attribute, value, f"'s favourite {noun} {verb} {value}.")]
 
 
 def hobby(clause: Clause) -> list[Candidate]:
@@ -244,7 +291,8 @@ Rules = dict[str, tuple[Callable[[Clause], list[Candidate]], ...]]
 RULES: Rules = {
     **dict.fromkeys("love like enjoy adore hate dislike detest despise loathe".split(), (taste,)),
     "stand": (cannot_stand,),
-    "be": (being_into, favourite, hobby),
+    "be": (being_into, favourite, hobby, person_of),
+    "collect": (collecting,),
     "prefer": (preferring,),
     "play": (playing,),
     "take": (taking_up,),

@@ -56,7 +56,7 @@ emigrate emigrated emigrated|settle settled settled|identify identified identifi
 detest detested detested|despise despised despised|loathe loathed loathed|mind minded minded|avoid avoided avoided
 skip skipped skipped|gave gave given|want wanted wanted|need needed needed|try tried tried|help helped helped
 show showed shown|serve served served|raise raised raised|earn earned earned|score scored scored|beat beat beaten
-land landed landed|book booked booked|return returned returned
+land landed landed|die died died|book booked booked|return returned returned
 """
 _PAST: Final[dict[str, str]] = {}
 _PARTICIPLE: Final[dict[str, str]] = {}
@@ -143,6 +143,14 @@ def third(lemma: str) -> str:
     if lemma.endswith(("s", "sh", "ch", "x", "z", "o")):
         return lemma + "es"
     return lemma[:-1] + "ies" if lemma.endswith("y") and lemma[-2:-1] not in "aeiou" else lemma + "s"
+
+
+_PARTICIPLE_OF: Final = {lemma: form for form, lemma in reversed(_PARTICIPLE.items())} | {"be": "been", "have": "had"}
+
+
+def participle(lemma: str) -> str:
+    """Return the form after "has": "been", "loved", "owned"."""
+    return _PARTICIPLE_OF.get(lemma) or (lemma + "d" if lemma.endswith("e") else lemma + "ed")
 
 
 def gerund(lemma: str) -> str:

@@ -26,7 +26,8 @@ _JOBS: Final = frozenset(
     firefighter officer detective guard sailor captain fisherman beekeeper gardener florist baker butcher tailor
     hairdresser barber beautician driver courier postman firewoman streamer youtuber blogger influencer astronaut
     waiter waitress janitor cleaner caretaker carer homemaker housewife
-    luthier glazier nutritionist dietitian""".split()
+    luthier glazier mason stonemason seamstress stewardess poet referee umpire jockey masseuse masseur aide executive
+    sommelier diplomat trainee sysadmin acrobat clown nutritionist dietitian""".split()
 )
 _NOT_JOBS: Final = frozenset(
     """believer lover beginner winner survivor newcomer supporter sucker loner perfectionist optimist pessimist
@@ -48,7 +49,7 @@ _NOT_JOBS: Final = frozenset(
     hunter
     consumer debtor creditor visitor spectator admirer adventurer explorer wanderer romantic-er nicer matter letter
     water
-    paper dinner supper order border corner minister-of-fun proponent believer-in worrier warrior""".split()
+    paper dinner supper order border corner minister-of-fun proponent believer-in worrier warrior pleaser""".split()
 )
 _ROLE: Final = re.compile(
     r"(?:(?:currently|now|also|a|an|the|still) ){0,3}(?P<role>[\w'/ -]{2,50}?)(?: (?:at|for"
@@ -94,9 +95,16 @@ def working(clause: Clause) -> list[Candidate]:
 
 
 def _no_tail(rest: str) -> str:
-    return re.split(r",|\sand\s|\sfor (?:a (?:while|bit)|now|years|months|\d)", cut_tail(rest, 14, keep_as=True))[
-        0
-    ].strip()
+    return _FOR_LONG.split(re.split(r",|\sand\s", cut_tail(re.split(r",", rest)[0], 14, keep_as=True))[0])[0].strip()
+
+
+_FOR_LONG: Final = re.compile(
+    r"\s(?:for|over) (?:a (?:while|bit|few|couple|decade|year|long)|now|years|months|ages|\d|(?:two|three|four"
+    r"|five|six|seven"
+    r"|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|many|some|several|over|about|nearly|almost|more"
+    r"|most|half"
+    r"|the (?:last|past|best))\b)"
+)
 
 
 def _job(clause: Clause, verb: str, prep: str, role: str, firm: str | None) -> list[Candidate]:
@@ -170,16 +178,32 @@ def being_employed(clause: Clause) -> list[Candidate]:
     )
     if status is not None and not clause.topic:
         return state(clause, "work.status", status["status"], "be", status["status"])
-    if clause.tense == "past" and clause.time is None:
-        return []
     rest = _no_tail(clause.rest)
+    if clause.tense == "past" and clause.time is None and not _was_long(clause, rest):
+        return []
     if clause.topic and not re.fullmatch(r"(?:day |current |new |main )?(?:job|profession|occupation)", clause.topic):
         return []
     article = re.match(r"(?:as )?(?:an?|the) ", rest.lower())
     match = _ROLE.match(rest[article.end() :]) if article else None
     if match is None or (article and article.group().startswith("the") and not match["firm"]):
         return []
+    if (match["firm"] or "").lower() == "heart":
+        return []
     return _job(clause, "be", "", match["role"], match["firm"])
+
+
+def _was_long(clause: Clause, rest: str) -> bool:
+    """Tell whether "was a nurse" speaks of a trade: for years, or of kin and nothing else: "My mother was a nurse"."""
+    return _FOR_LONG.search(f" {clause.low_rest}") is not None or (clause.kin is not None and rest == clause.rest)
+
+
+def speaking_as(clause: Clause) -> list[Candidate]:
+    """Read "As a night nurse, I sleep badly"; the clause's rest is all of its words."""
+    match = re.match(
+        r"as an? (?P<role>[\w' -]{3,40})(?: myself)?, (?:i|we|i'm|i've|my)(?! (?:would|might|could|should)) ",
+        clause.low_rest,
+    )
+    return _job(clause, "be", "", clause.rest[match.start("role") : match.end("role")], None) if match else []
 
 
 _NEW_JOB: Final = re.compile(

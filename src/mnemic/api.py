@@ -161,8 +161,8 @@ class Memory:
 
         `kinds` are message, segment, fact, preference, event, insight, or memory for all of the latter (default: all
         but segments and insights). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from
-        the past; "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are counted
-        in `cut`. `explain` adds each channel's rank and part of the score.
+        the past; "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are
+        counted in `cut`. `explain` adds each channel's rank and part of the score.
         """
         return self._parts.recall.search(
             query, user=user, cubes=cubes, limit=limit, kinds=kinds, where=where, as_of=as_of,

@@ -21,7 +21,7 @@ def test_an_example_runs_and_prints_what_it_promises(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile(example, "README.md", "exec"), {"__name__": "readme"})  # noqa: S102 - our own document
+    exec(compile(example, "README.md", "exec"), {"__name__": "readme"})
     shown = capsys.readouterr().out
     assert "Porto" in shown
     assert "nurse" in shown

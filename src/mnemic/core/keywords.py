@@ -16,7 +16,8 @@ from mnemic.text import STOP_WORDS, stem, words
 
 FILLERS: Final = frozenset(
     """able absolutely actually always amazing amp another anything anyway awesome awhile back bet bit bye came care
-    around best part come coming cool definitely else ever every everyone everything exciting feel feeling felt fine forward
+    around best part come coming cool definitely else ever every everyone everything exciting feel feeling felt fine
+    forward
     found fun getting give given glad go goes going gone good gotta gotten great guess haha happen happened hear
     heard hello help heres hope idea ill im image keep kind kinda know last let lets like little long look
     looking looks lot lots love loved made make makes making many matter maybe mean might miss much need never

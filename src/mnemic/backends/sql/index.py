@@ -11,6 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -203,11 +204,11 @@ class SqlIndex:
 
     def _build(self, cube_key: int, revision: int, base: CubeView | None) -> CubeView:
         since = base.revision if base is not None else -1
-        changed = _CHANGED.rows(self._connection, {"cube_key": cube_key, "revision": since})
-        fresh = _from_rows(cube_key, revision, changed, self._cache.model, self._cache.width)
+        count, changed = _CHANGED.columns(self._connection, {"cube_key": cube_key, "revision": since})
+        fresh = _from_columns(cube_key, revision, count, changed, self._cache.model, self._cache.width)
         if base is None:
             return _linked(fresh)
-        if not changed:
+        if not count:
             return replace(base, revision=revision)
         return _linked(_merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh))
 
@@ -274,39 +275,47 @@ def _entry(row: Row[Any]) -> Entry:
     )  # fmt: skip
 
 
-def _from_rows(cube_key: int, revision: int, found: Sequence[Row[Any]], model: str, width: int) -> CubeView:
-    vectors = np.zeros((len(found), width), dtype=np.float32)
-    for number, row in enumerate(found):
-        if row.model == model:
-            vectors[number] = np.frombuffer(row.data, dtype="<f2")
-    names: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
-    kinds = [names[0].setdefault(row.kind, len(names[0])) for row in found]
-    speakers = [names[1].setdefault(row.speaker, len(names[1])) for row in found]
-    sessions = [-1 if row.session_id is None else names[2].setdefault(row.session_id, len(names[2])) for row in found]
+def _from_columns(
+    cube_key: int, revision: int, count: int, given: Mapping[str, Sequence[Any]], model: str, width: int
+) -> CubeView:
+    held = np.fromiter((name == model for name in given["model"]), dtype=np.bool_, count=count)
+    halves = b"".join(compress(given["data"], held))
+    vectors = np.zeros((count, width), dtype=np.float32)
+    vectors[held] = np.frombuffer(halves, dtype="<f2").reshape(-1, width)
+    kinds, kind_names = _numbered(given["kind"])
+    speakers, speaker_names = _numbered(given["speaker"])
+    sessions, session_ids = _numbered(given["session_id"])
     return CubeView(
         cube_key=cube_key,
         revision=revision,
-        keys=np.array([row.key for row in found], dtype=np.int64),
-        kinds=np.array(kinds, dtype=np.int16),
-        owners=[row.owner for row in found],
-        versions=[row.version_id for row in found],
-        sessions=np.array(sessions, dtype=np.int32),
-        positions=np.array([row.position for row in found], dtype=np.int32),
-        speakers=np.array(speakers, dtype=np.int32),
-        said_at=np.array([row.said_at for row in found], dtype=np.int64),
-        valid_to=np.array([_NEVER if row.valid_to is None else row.valid_to for row in found], dtype=np.int64),
-        lengths=np.array([row.length for row in found], dtype=np.int32),
-        starts=np.array([row.start for row in found], dtype=np.int32),
-        ends=np.array([row.end for row in found], dtype=np.int32),
-        live=np.array([row.live for row in found], dtype=np.bool_),
+        keys=np.array(given["key"], dtype=np.int64),
+        kinds=kinds.astype(np.int16),
+        owners=list(given["owner"]),
+        versions=list(given["version_id"]),
+        sessions=sessions,
+        positions=np.array(given["position"], dtype=np.int32),
+        speakers=speakers,
+        said_at=np.array(given["said_at"], dtype=np.int64),
+        valid_to=np.array([_NEVER if moment is None else moment for moment in given["valid_to"]], dtype=np.int64),
+        lengths=np.array(given["length"], dtype=np.int32),
+        starts=np.array(given["start"], dtype=np.int32),
+        ends=np.array(given["end"], dtype=np.int32),
+        live=np.array(given["live"], dtype=np.bool_),
         previous=_NO_LINKS,
         following=_NO_LINKS,
         pair_norms=_NO_NORMS,
         vectors=vectors,
-        kind_names=list(names[0]),
-        speaker_names=list(names[1]),
-        session_ids=list(names[2]),
+        kind_names=kind_names,
+        speaker_names=speaker_names,
+        session_ids=session_ids,
     )
+
+
+def _numbered(names: Sequence[str | None]) -> tuple[NDArray[np.int32], list[str]]:
+    """Return each name's place in the list of different names, -1 for none, and that list."""
+    different = [name for name in dict.fromkeys(names) if name is not None]
+    places: dict[str | None, int] = {name: place for place, name in enumerate(different)}
+    return np.array([places.get(name, -1) for name in names], dtype=np.int32), different
 
 
 def _linked(view: CubeView) -> CubeView:

@@ -38,6 +38,7 @@ class _Compiled:
     sql: str
     bind: Callable[[Values], Any]
     read: Callable[[Sequence[Any]], Any]
+    names: Sequence[str]
 
 
 class Prepared:
@@ -56,6 +57,13 @@ class Prepared:
         compiled = self._for(connection.dialect, values)
         cursor = _execute(connection, compiled.sql, compiled.bind(values))
         return [compiled.read(row) for row in cursor.fetchall()]
+
+    def columns(self, connection: Connection, values: Values) -> tuple[int, Mapping[str, Sequence[Any]]]:
+        """Return how many rows it gives, and them by column as the driver has them: booleans are 0 and 1."""
+        compiled = self._for(connection.dialect, values)
+        rows = _execute(connection, compiled.sql, compiled.bind(values)).fetchall()
+        turned = zip(*rows, strict=True) if rows else [()] * len(compiled.names)
+        return len(rows), dict(zip(compiled.names, turned, strict=True))
 
     def first(self, connection: Connection, values: Values) -> Any:
         """Return its first row, None when it gives none."""
@@ -93,10 +101,10 @@ class Prepared:
         }
         compiled: Any = self._statement.compile(dialect=dialect, column_keys=columns)
         state = compiled.construct_expanded_state(places)
-        if state.positiontup is None:
-            return _Compiled(state.statement, _by_name(state.parameters), _reader(self._statement, dialect))
-        order = [state.parameters[name] for name in state.positiontup]
-        return _Compiled(state.statement, _by_position(order), _reader(self._statement, dialect))
+        order = None if state.positiontup is None else [state.parameters[name] for name in state.positiontup]
+        bind = _by_name(state.parameters) if order is None else _by_position(order)
+        given = _columns(self._statement)
+        return _Compiled(state.statement, bind, _reader(given, dialect), [column.key for column in given])
 
 
 def _by_position(order: Sequence[Any]) -> Callable[[Values], tuple[Any, ...]]:
@@ -111,9 +119,13 @@ def _by_name(parameters: Values) -> Callable[[Values], dict[str, Any]]:
     }
 
 
-def _reader(statement: SelectBase | UpdateBase | TextClause, dialect: Dialect) -> Callable[[Sequence[Any]], Any]:
-    """Return what makes a row with named fields of a driver's tuple; plain text has no names to give."""
-    columns = [] if isinstance(statement, TextClause) else list(statement.exported_columns)
+def _columns(statement: SelectBase | UpdateBase | TextClause) -> list[Any]:
+    """Return the columns that a statement gives; plain text does not tell."""
+    return [] if isinstance(statement, TextClause) else list(statement.exported_columns)
+
+
+def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Sequence[Any]], Any]:
+    """Return what makes a row with named fields of a driver's tuple."""
     if not columns:
         return tuple
     fields: Any = namedtuple("Row", [column.key for column in columns])  # type: ignore[misc]  # noqa: PYI024 - names are data

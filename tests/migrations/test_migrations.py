@@ -176,7 +176,7 @@ def test_processes_that_open_a_new_folder_at_once_all_succeed(tmp_path: Path) ->
 
 
 def test_a_kill_in_the_middle_of_a_migration_leaves_a_store_that_opens(tmp_path: Path) -> None:
-    for number, delay in enumerate((0.005, 0.1, 0.25)):
+    for number, delay in enumerate((0.02, 0.2)):
         folder = tmp_path / str(number)
         started = process(folder, MIGRATE)
         go(started)

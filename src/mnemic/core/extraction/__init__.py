@@ -14,7 +14,7 @@ from typing import Final
 
 from mnemic.core.extraction import births, education, health, home, identity, possessions, relations, tastes, work
 from mnemic.core.extraction.answers import complete
-from mnemic.core.extraction.corrections import corrected
+from mnemic.core.extraction.corrections import CORRECTABLE, corrected
 from mnemic.core.extraction.events import chosen, died, event
 from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_clause
 from mnemic.core.extraction.habits import habit, ongoing
@@ -130,7 +130,7 @@ def _of_words(turn: Turn, piece: Piece) -> Iterator[Candidate]:
         yield from _of_mine(turn, piece)
     if turn.low.startswith("as a", piece.start):
         yield from work.speaking_as(bare_clause(turn, piece))
-    if _NEGATED.search(turn.low, piece.start, piece.end):
+    if any(noun in turn.low for noun in CORRECTABLE) and _NEGATED.search(turn.low, piece.start, piece.end):
         yield from corrected(bare_clause(turn, piece))
 
 

@@ -24,7 +24,7 @@ _BABY: Final = re.compile(
 )
 _NAME: Final = r"(?P<name>[A-Z][\w-]{1,20}(?: and [A-Z][\w-]{1,20})?)(?:$|[ ,.!;])"
 _NAMING: Final = re.compile(
-    r"(?i:(?:and |so |oh |well )?(?:(?:her|his|its|their|the \w+'s) names? (?:is|are)"
+    r"(?i:(?:and |so |oh |well )?(?:(?:her|his|its|their|the \w+'s) name(?:s are| is|'s)"
     r"|(?:she|he|it|they)(?:'s| is|'re| are) (?:called|named)"
     r"|(?:we|i|they|she|he)(?:'ve| have| has)? (?:just |finally |decided to )?(?:named?|call|called|chose to call)"
     r" (?:her|him|it|them|the (?:\w+ )?\w+))) " + _NAME
@@ -34,9 +34,13 @@ _NOT_NAMED: Final = frozenset("relation.status relation.partner relation.childre
 
 def having_baby(clause: Clause) -> list[Candidate]:
     """Read "We had a baby girl on 2 February", "Petra had her baby", "I gave birth to a boy"."""
-    match = _BABY.match(clause.low_rest)
-    if match is None or clause.tense != "past" or clause.negated or clause.topic:
+    if clause.tense != "past" or clause.negated or clause.topic:
         return []
+    match = _BABY.match(clause.low_rest)
+    if match is None:
+        alone = clause.verb == "give" and clause.low_rest in {"birth", "birth at home"}
+        found = change(clause, "relation.child", "baby", "gave birth", confidence=0.85) if alone else []
+        return [replace(candidate, kind=MemoryKind.EVENT) for candidate in found]
     if (match["whose"] in {"her", "their"}) and (clause.person == "first" or match["who"] != "baby"):
         return []
     if (clause.verb == "have" and not match["who"].startswith(("baby", "son", "daughter", "little"))) or (

@@ -17,6 +17,9 @@ from mnemic.core.extraction.statements import make
 from mnemic.core.temporal import find_times
 from mnemic.model.memory import Candidate
 
+CORRECTABLE: Final = ("allerg", "birthday", "favo")
+"""A message without one of these has nothing that is read here."""
+
 _NOUN: Final = r"(?P<noun>allerg(?:y|ies)|birthday|fav(?:ou?rite) (?P<thing>[a-z]{3,16}))"
 _MENTION: Final = re.compile(
     rf"\bmy (?:[a-z-]+ )?{_NOUN}\b|\bwrong {_NOUN.replace('noun', 'n').replace('thing', 't')}\b"

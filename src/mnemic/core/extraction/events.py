@@ -31,11 +31,12 @@ _NOTABLE: Final = frozenset(
     meet sign renovate receive raise score teach plant interview enroll enrol apply march tour""".split()
 )
 _SMALL: Final = re.compile(
-    r"(?:through|ahead|for it|well|back and forth|on and on|over|out of|with it|crazy"
+    r"(?:for (?:an?|\w+|half an) (?:hour|minute|while|bit)s?\b|through|ahead|for it|well|back and forth"
+    r"|on and on|over|out of|with it|crazy"
     r"|viral|wrong|by|down|with|into|the same"
     r"|off on|off to|off|from)\b|\Z"
 )
-_GO: Final = re.compile(r"(?:back )?(?:to|on|out|for|[a-z]{2,12}ing)\b")
+_GO: Final = re.compile(r"(?:back )?(?:to(?! (?:work|bed|sleep)\b)|on|out|for|[a-z]{2,12}ing)\b")
 _VAGUE: Final = re.compile(
     r"(?:^|\s)(?:(?:(?:some|new|lots of|so many|many|other|awesome|amazing|great|cool|nice|interesting"
     r"|these|few|a|the) ){0,4}people|a few more|a ton|a lot"

@@ -50,8 +50,11 @@ def habit(clause: Clause) -> list[Candidate]:
         return []
     told = re.sub(r"^and (\w+)", lambda match: f"and {third(match[1])}" if known(match[1]) else match[0], told)
     value = f"{gerund(clause.verb)} {told}".strip()
-    shown = f"{told} usually" if usually and not _OFTEN.search(told) else told
-    return state(clause, "habit.regular", value, clause.verb, shown, confidence=0.85)
+    found = state(clause, "habit.regular", value, clause.verb, told, confidence=0.85)
+    if not usually or _OFTEN.search(told):
+        return found
+    subject = clause.subject
+    return [replace(one, text=one.text.replace(f"{subject} ", f"{subject} usually ", 1)) for one in found]
 
 
 def _phrase(clause: Clause, *, usually: bool) -> str:

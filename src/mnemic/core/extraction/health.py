@@ -35,7 +35,7 @@ _CONDITION: Final = re.compile(
 )
 _BEING: Final = re.compile(
     r"(?:an? )?(?P<what>(?:type [12] )?diabetic|asthmatic|deaf|blind|colou?r-?blind|autistic|dyslexic"
-    r"|epileptic|bipolar|left-handed|pregnant|insomniac)(?:$|[ ,.!])"
+    r"|epileptic|bipolar|left-handed|pregnant|claustrophobic|agoraphobic|arachnophobic|insomniac)(?:$|[ ,.!])"
 )
 _BODY: Final = (
     r"(?:leg|arm|ankle|wrist|knee|foot|toe|finger|nose|back|hip|shoulder|collarbone|rib|ribs|elbow"
@@ -90,12 +90,16 @@ def afraid(clause: Clause) -> list[Candidate]:
     match = _AFRAID.match(clause.low_rest)
     if match is None or clause.tense not in {"present", "used_to", "perfect"} or clause.topic:
         return []
+    return _fears(clause, match, "be")
+
+
+def _fears(clause: Clause, match: re.Match[str], verb: str) -> list[Candidate]:
     value = value_of(clause.rest[match.start("what") :], 4)
     if not value or _NO_FEAR.match(value.lower()) or _SPECIFIC.match(match["what"]):
         return []
     words = match.group()[: match.start("what") - match.start()].strip()
     return [
-        found for item in items_of(value) for found in state(clause, "health.phobia", item, "be", f"{words} {item}")
+        found for item in items_of(value) for found in state(clause, "health.phobia", item, verb, f"{words} {item}")
     ]
 
 
@@ -137,6 +141,9 @@ def having_condition(clause: Clause) -> list[Candidate]:
     if allergy is not None:
         what = clause.rest[allergy.start("what") : allergy.end("what")]
         return [] if what.lower() in {"any", "no", "some", "food"} else _allergies(clause, what)
+    fear = re.match(r"an? (?:[a-z]+ )?(?:fear|phobia) of (?P<what>.{3,40})", low)
+    if fear is not None and clause.verb == "have":
+        return _fears(clause, fear, "have")
     start = re.match(r"(?:from )?(?:an? |my |some |really |bad |terrible |severe ){0,2}", low)
     match = _CONDITION.match(low, start.end() if start else 0)
     if match is None:

@@ -47,7 +47,10 @@ def based(clause: Clause) -> list[Candidate]:
 
 
 def _place(rest: str) -> str:
-    where = re.split(r"\s(?:with|and|but|for|together|as|alone|now|from|right|on my|by my)\b", cut_tail(rest, 16))[0]
+    where = re.split(
+        r"\s(?:with|and|but|for|together|as|alone|now|from|right|on my|by my|when|after|at(?= \d| the age\b))\b",
+        cut_tail(rest, 16),
+    )[0]
     where = before_aside(where.strip(" ,"))
     return where if len(where.split()) <= 10 else ""
 

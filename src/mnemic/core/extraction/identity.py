@@ -77,9 +77,15 @@ _GREETING: Final = re.compile(
 )
 
 
+_GIVEN: Final = re.compile(
+    r"(?!(?:Back|Here|New|Just|Home|Not|So|Fine|Good|Great|Sorry|In|At|On|The)\b)"
+    r"(?P<name>[A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20})?)(?=$|[,.!]| and\b| from\b)"
+)
+
+
 def introduced(clause: Clause) -> list[Candidate]:
     """Read "Hi, I'm Marta": a name right after a greeting."""
-    name = re.match(r"(?P<name>[A-Z][a-z'-]{1,20}(?: [A-Z][a-z'-]{1,20})?)(?=$|[,.!]| and\b| from\b)", clause.rest)
+    name = _GIVEN.match(clause.rest)
     if name is None or clause.tense != "present" or clause.person != "first" or clause.negated or clause.topic:
         return []
     greeted = _GREETING.search(clause.turn.low, max(0, clause.start - 20), clause.verb_start)

@@ -96,6 +96,8 @@ def value_of(rest: str, limit: int = 8, *, owned: bool = False) -> str:
     if aside is not None and not (_JOINED.search(phrase, aside.start()) or _ARTICLE.match(phrase)):
         phrase = phrase[: aside.start()]
     if points_outside(phrase):
+        phrase = before_aside(phrase)  # "oysters, raw ones"
+    if points_outside(phrase):
         return ""
     plain = strip_determiner(phrase)
     if not plain or len(plain.split()) > limit or points_outside(plain):

@@ -110,7 +110,8 @@ def having_kin(clause: Clause) -> list[Candidate]:
     value = noun if count in {"a", "an"} else f"{count} {noun}"
     attribute = "relation.children" if kind == "child" else f"relation.{kind}"
     if negated:
-        return state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
+        none = state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
+        return [replace(candidate, polarity=-1) for candidate in none]
     found = state(clause, attribute, value, "have", f"{count} {noun}")
     more = re.match(r"and (?P<rest>.+)", match["names"])
     if more is None:
@@ -222,7 +223,7 @@ def kin_of_mine(clause: Clause) -> list[Candidate]:
 _CALLED: Final = re.compile(
     r"(?:my|our) (?P<adj>(?:best |older |younger |little |big |new |youngest "
     r"|oldest )?)(?P<noun>[a-z-]{3,14})(?:'s name is| is called"
-    r"| is named) (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])",
+    r"| is named|'s called|'s named) (?P<name>[A-Z][\w-]{1,20})(?:$|[ ,.!])",
     re.IGNORECASE,
 )
 

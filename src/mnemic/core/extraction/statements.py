@@ -36,10 +36,20 @@ def time_label(span: TimeSpan | None) -> str:
         edge, word = (span.start, "since") if span.start else (span.end, "until")
         if edge is None:
             return ""
+        if word == "until":
+            return f" until {_last_of(edge)}"
         if (edge.month, edge.day) == (1, 1):
             return f" {word} {edge.year}"
         return f" {word} {edge:%B %Y}" if edge.day == 1 else f" {word} {edge.day} {edge:%B %Y}"
     return f" ({span.label()})"
+
+
+def _last_of(edge: datetime) -> str:
+    """Return the year, month or day that ends at an edge: 2020 for the beginning of 2021."""
+    last = edge - _UNKNOWN
+    if (edge.month, edge.day) == (1, 1):
+        return f"{last.year}"
+    return f"{last:%B %Y}" if edge.day == 1 else f"{last.day} {last:%B %Y}"
 
 
 def is_coming(clause: Clause) -> bool:

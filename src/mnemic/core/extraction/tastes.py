@@ -68,7 +68,7 @@ def taste(clause: Clause) -> list[Candidate]:
     return [
         found
         for item in items_of(value, owned=True)
-        for found in _like(clause, item, phrase if phrase.endswith(item) else item, bad=bad)
+        for found in _like(clause, item, phrase if item == value and phrase.endswith(item) else item, bad=bad)
     ]
 
 
@@ -191,7 +191,7 @@ _CLOSED: Final = re.compile(r"\s{0,3}(?:$|[,.!;]|and\b|because\b|but\b|in the wo
 
 
 def _favourite(clause: Clause, what: str, said: str) -> list[Candidate]:
-    value = strip_determiner(said)
+    value = said if said.startswith("The ") else strip_determiner(said)
     noun = re.sub(r" (?:of all time|to \w+|right now|so far|ever)$", "", what.strip())
     if (
         not value

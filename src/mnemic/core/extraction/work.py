@@ -53,7 +53,7 @@ _NOT_JOBS: Final = frozenset(
 )
 _ROLE: Final = re.compile(
     r"(?:(?:currently|now|also|a|an|the|still) ){0,3}(?P<role>[\w'/ -]{2,50}?)(?: (?:at|for"
-    r"|with) (?P<firm>(?:the |a |an )?\w.{1,50})| in (?P<place>.{2,40}))?$"
+    r"|with) (?P<firm>(?:the |a |an )?\w.{1,50})| in (?P<place>.{2,40})| by (?:trade|profession|training))?$"
 )
 _AS: Final = re.compile(
     r"(?:\w+ ){0,2}?as (?:an?|the|their) (?P<role>[\w'/ -]{2,50}?)(?: (?:at|for"

@@ -342,8 +342,11 @@ def test_any_text_gives_candidates_that_quote_it(text: str, previous: str | None
 
 @pytest.mark.parametrize(
     "unit",
-    ["I love ", "and I ", '"I ', "a\n", "I moved to Rome. ", "```", "www.", "a@", "my old ", "> \n", "I'm 3", ", "],
-)
+    [
+        "I love ", "and I ", '"I ', "a\n", "I moved to Rome. ", "```", "www.", "a@", "my old ", "> \n", "I'm 3", ", ",
+        "My allergy isn't nuts, it's figs. ", "We had a baby! She's called Ida. ", "Hi, I'm Bo. ", "passport 12",
+    ],
+)  # fmt: skip
 def test_reading_takes_time_linear_in_the_text(unit: str) -> None:
     started = time.process_time()
     read(unit * (88_000 // len(unit)))

@@ -92,6 +92,7 @@ def _statements(turn: Turn) -> Iterator[Candidate]:
     before: Clause | None = None
     nameless: Candidate | None = None
     since = 0
+    correctable = any(noun in turn.low for noun in CORRECTABLE)
     for piece in clauses(turn.blanked, turn.low):
         named = _named(turn, piece, nameless if since < _NAMED_WITHIN else None)
         if named:
@@ -99,7 +100,7 @@ def _statements(turn: Turn) -> Iterator[Candidate]:
             nameless = None
             continue
         clause = read_clause(turn, piece, before)
-        yield from _of_words(turn, piece)
+        yield from _of_words(turn, piece, correctable=correctable)
         latest = [] if clause is None else _read(clause)
         yield from latest
         newest = births.unnamed(latest)
@@ -124,13 +125,13 @@ def _read(clause: Clause) -> list[Candidate]:
     return [*relations.partnered(clause), *found] if found else found
 
 
-def _of_words(turn: Turn, piece: Piece) -> Iterator[Candidate]:
+def _of_words(turn: Turn, piece: Piece, *, correctable: bool) -> Iterator[Candidate]:
     """Read what a stretch says whoever its subject is: "my sister Noor", "Blue is my favourite", "As a nurse, I"."""
     if _OF_MINE.search(turn.low, piece.start, piece.end):
         yield from _of_mine(turn, piece)
     if turn.low.startswith("as a", piece.start):
         yield from work.speaking_as(bare_clause(turn, piece))
-    if any(noun in turn.low for noun in CORRECTABLE) and _NEGATED.search(turn.low, piece.start, piece.end):
+    if correctable and _NEGATED.search(turn.low, piece.start, piece.end):
         yield from corrected(bare_clause(turn, piece))
 
 

@@ -96,6 +96,8 @@ def due(clause: Clause) -> list[Candidate]:
         return []
     if re.fullmatch(r"due(?: with (?:an?|my|our|her) [\w -]{2,20})?", clause.low_rest) is None:
         return []
+    if re.match(r"[^.,!]{0,12}\bdue (?:back|home|for|to)\b", clause.turn.low[clause.verb_start : clause.end]):
+        return []
     told = f"is expecting a baby{time_label(clause.time.span if clause.time else None)}."
     return [make(clause, "relation.children", "expecting a baby", told, confidence=0.8)]
 

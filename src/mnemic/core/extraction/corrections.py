@@ -20,6 +20,9 @@ from mnemic.model.memory import Candidate
 CORRECTABLE: Final = ("allerg", "birthday", "favo")
 """A message without one of these has nothing that is read here."""
 
+_FAR: Final = 400
+"""Characters within which what "it" is, and that something was wrong, are told."""
+
 _NOUN: Final = r"(?P<noun>allerg(?:y|ies)|birthday|fav(?:ou?rite) (?P<thing>[a-z]{3,16}))"
 _MENTION: Final = re.compile(
     rf"\bmy (?:[a-z-]+ )?{_NOUN}\b|\bwrong {_NOUN.replace('noun', 'n').replace('thing', 't')}\b"
@@ -48,9 +51,9 @@ def corrected(clause: Clause) -> Iterator[Candidate]:
     match = _DENIAL.search(low)
     if match is None:
         return
-    before = clause.turn.low[: clause.start] + low[: match.start()]
+    before = clause.turn.low[max(0, clause.start - _FAR) : clause.start] + low[: match.start()]
     mention = match if match["noun"] else next(iter(reversed(list(_MENTION.finditer(before)))), None)
-    wrong = _WRONG.search(clause.turn.low) is not None
+    wrong = _WRONG.search(clause.turn.low, max(0, clause.start - _FAR), clause.end + _FAR) is not None
     if mention is None or not (wrong or match["new"] or (match["noun"] and match["firm"])):
         return
     said = [(match["old"], match.start("old"), -1)]

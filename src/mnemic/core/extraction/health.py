@@ -95,7 +95,7 @@ def afraid(clause: Clause) -> list[Candidate]:
 
 def _fears(clause: Clause, match: re.Match[str], verb: str) -> list[Candidate]:
     value = value_of(clause.rest[match.start("what") :], 4)
-    if not value or _NO_FEAR.match(value.lower()) or _SPECIFIC.match(match["what"]):
+    if not value or _NO_FEAR.match(value.lower()) or _NO_FEAR.match(match["what"]) or _SPECIFIC.match(match["what"]):
         return []
     words = match.group()[: match.start("what") - match.start()].strip()
     return [

@@ -138,16 +138,16 @@ def person_of(clause: Clause) -> list[Candidate]:
     return state(clause, "preference.like", _WHOLE_KIND.get(what, what), "be", told, confidence=0.85)
 
 
+_GATHERED: Final = re.compile(
+    r"\b(?:kids|children|rents|debts|taxes|points|thoughts|payments|donations|metrics|logs)\b"
+)
+
+
 def collecting(clause: Clause) -> list[Candidate]:
     """Read "I collect stamps"."""
     value = cut_tail(clause.rest, 4)
     plain = re.fullmatch(r"(?!my |our |the |some |two |three )[\w' -]{3,40}s", value) is not None
-    if (
-        not plain
-        or clause.tense not in {"present", "used_to"}
-        or points_outside(value)
-        or re.search(r"kids|children", value)
-    ):
+    if not plain or clause.tense not in {"present", "used_to"} or points_outside(value) or _GATHERED.search(value):
         return []
     return state(clause, "interest.hobby", f"collecting {value}", "collect", value, confidence=0.85)
 

@@ -1,7 +1,8 @@
 """The worker: claims jobs under a lease, runs them, retries what failed, and tells who waits.
 
-One thread for each open memory. A job that fails is tried again with growing pauses and ends `dead`, with its
-traceback, after the last try; a job of a process that died is taken over when its lease runs out.
+One thread for each open memory, and one that keeps the lease alive while a job runs. A job that fails is tried again
+with growing pauses and ends `dead`, with its traceback, after the last try; a job of a process that died is taken over
+seconds later, when its lease runs out.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ _log = logging.getLogger(__name__)
 Tick = Callable[[int], None]
 Handler = Callable[[int, Tick], None]
 
-LEASE: Final = timedelta(seconds=60)
+LEASE: Final = timedelta(seconds=12)
 """A job is taken over by others when its worker was silent for so long."""
+
+BEAT: Final = LEASE / 4
+"""How often a worker prolongs the lease of the job that it runs."""
 
 ATTEMPTS: Final = 5
 """Tries before a job is dead."""
@@ -73,7 +77,7 @@ class Worker:
             return
         with self._changed:
             self._pending = True
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._loop, name="mnemic-worker", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -89,12 +93,15 @@ class Worker:
 
     def run_once(self) -> bool:
         """Run the next due job on this thread; tell whether there was one."""
+        with self._store.read() as tx:
+            if not tx.jobs.is_due(self._clock.now()):
+                return False
         with self._store.write() as tx:
             now = self._clock.now()
             job = tx.jobs.claim(self._name, now, now + LEASE)
         if job is None:
             return False
-        ended = self._run(job)
+        ended = self._run(job) if job.attempts <= ATTEMPTS else self._given_up(job)
         with self._store.write() as tx:
             tx.jobs.finish(ended, self._name)
         with self._changed:
@@ -151,8 +158,8 @@ class Worker:
                 busy = self.run_once()
                 if not busy:
                     self._idle()
-            except StoreError:
-                _log.exception("worker_store_failed")
+            except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
+                _log.exception("worker_failed")
                 busy = False
             if busy:
                 continue
@@ -163,24 +170,31 @@ class Worker:
 
     def _run(self, job: Job) -> Job:
         """Run a claimed job; return it in its new state."""
-        done = 0
+        lease = _Lease(job, self._extend)
 
         def tick(count: int) -> None:
-            nonlocal done
-            done += count
-            with self._store.write() as tx:
-                held = tx.jobs.extend(replace(job, done=done), self._name, self._clock.now() + LEASE)
-            if self._stopping or not held:
+            lease.done += count
+            if self._stopping or lease.lost:
                 raise Stopping
 
         try:
-            self._handlers[job.kind](job.cube_key, tick)
-        except Stopping:
-            return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=done)  # up for takeover
-        except Exception as error:  # noqa: BLE001 - boundary: worker loop
+            with lease:
+                self._handlers[job.kind](job.cube_key, tick)
+        except Stopping:  # up for takeover at once
+            return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=lease.done)
+        except Exception as error:  # noqa: BLE001 - boundary: a job
             _log.exception("job_failed", extra={"job": job.id, "kind": job.kind, "attempt": job.attempts})
-            return self._failed(job, error, done)
-        return replace(job, state=JobState.DONE, lease_until=None, finished_at=self._clock.now(), done=done, error=None)
+            return self._failed(job, error, lease.done)
+        now = self._clock.now()
+        return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=lease.done, error=None)
+
+    def _extend(self, job: Job) -> bool:
+        with self._store.write() as tx:
+            return tx.jobs.extend(job, self._name, self._clock.now() + LEASE)
+
+    def _given_up(self, job: Job) -> Job:
+        told = f"the process died {ATTEMPTS} times while it ran this job"
+        return replace(job, state=JobState.DEAD, lease_until=None, finished_at=self._clock.now(), error=told)
 
     def _failed(self, job: Job, error: Exception, done: int) -> Job:
         told = "".join(traceback.format_exception(error))[-4_000:]
@@ -189,6 +203,32 @@ class Worker:
             return replace(job, state=JobState.DEAD, lease_until=None, finished_at=now, done=done, error=told)
         later = now + timedelta(seconds=2.0**job.attempts)
         return replace(job, state=JobState.FAILED, lease_until=None, not_before=later, done=done, error=told)
+
+
+class _Lease:
+    """Keeps a job's lease alive on a thread of its own while the block runs; `lost` when another worker has it."""
+
+    def __init__(self, job: Job, extend: Callable[[Job], bool]) -> None:
+        self._job = job
+        self._extend = extend
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="mnemic-lease", daemon=True)
+        self.done = 0
+        self.lost = False
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._over.wait(BEAT.total_seconds()):
+            try:
+                self.lost = not self._extend(replace(self._job, done=self.done))
+            except StoreError:
+                _log.exception("lease_not_extended", extra={"job": self._job.id})
 
 
 def _seconds(timeout: object) -> float:

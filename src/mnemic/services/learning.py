@@ -6,6 +6,7 @@ and never half of it. What extraction does not understand stays a message, which
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -21,6 +22,8 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory, unindexed
 from mnemic.text import fold
+
+_log = logging.getLogger(__name__)
 
 BATCH = 64
 """Messages in one transaction."""
@@ -47,7 +50,7 @@ class Learning:
             found = [
                 (message, candidate)
                 for message in messages
-                for candidate in _candidates(message, before.get(message.id))
+                for candidate in _readable(message, before.get(message.id))
             ]
         vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         with self._store.write() as tx:
@@ -127,6 +130,15 @@ def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[st
         if place in placed:
             found[message.id] = placed[place]
     return found
+
+
+def _readable(message: StoredMessage, previous: StoredMessage | None) -> list[Candidate]:
+    """Return what a message states; one that extraction fails on is logged, and stays a message."""
+    try:
+        return _candidates(message, previous)
+    except Exception:  # noqa: BLE001 - boundary: one message; it must not keep its cube from being refined
+        _log.exception("extraction_failed", extra={"message_id": message.id})
+        return []
 
 
 def _candidates(message: StoredMessage, previous: StoredMessage | None) -> list[Candidate]:

@@ -21,6 +21,29 @@ _WAITING = Prepared(
     )
 )
 _NEW = Prepared(insert(s.job))
+_WAITS = (JobState.QUEUED.value, JobState.FAILED.value)
+_OTHER = s.job.alias("other")
+_RUNNING = (
+    select(_OTHER.c.id)
+    .where(
+        _OTHER.c.cube_key == s.job.c.cube_key,
+        _OTHER.c.state == JobState.RUNNING.value,
+        _OTHER.c.lease_until > bindparam("now"),
+    )
+    .exists()
+)
+_DUE = (
+    select(s.job)
+    .where(
+        or_(
+            s.job.c.state.in_(_WAITS) & (s.job.c.not_before <= bindparam("now")),
+            (s.job.c.state == JobState.RUNNING.value) & (s.job.c.lease_until <= bindparam("now")),
+        ),
+        ~_RUNNING,
+    )
+    .order_by(s.job.c.not_before, s.job.c.id)
+    .limit(1)
+)
 
 
 class SqlJobs:
@@ -37,25 +60,14 @@ class SqlJobs:
         _NEW.run(self._connection, {"id": job.id, **_values(job)})
         return job.id
 
+    def is_due(self, now: datetime) -> bool:
+        """Tell whether there is a job to claim, without waiting for a writer."""
+        return self._connection.execute(_DUE, {"now": to_micros(now)}).first() is not None
+
     def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
         """Take the next due job of a cube in which no job runs; expired leases are taken over."""
         moment = to_micros(now)
-        other = s.job.alias("other")
-        running = (
-            select(other.c.id)
-            .where(
-                other.c.cube_key == s.job.c.cube_key,
-                other.c.state == JobState.RUNNING.value,
-                other.c.lease_until > moment,
-            )
-            .exists()
-        )
-        due = or_(
-            s.job.c.state.in_([JobState.QUEUED.value, JobState.FAILED.value]) & (s.job.c.not_before <= moment),
-            (s.job.c.state == JobState.RUNNING.value) & (s.job.c.lease_until <= moment),
-        )
-        query = select(s.job).where(due, ~running).order_by(s.job.c.not_before, s.job.c.id).limit(1)
-        row = self._connection.execute(query).first()
+        row = self._connection.execute(_DUE, {"now": moment}).first()
         if row is None:
             return None
         taken = {

@@ -57,6 +57,6 @@ def tables() -> list[Table]:
             "(c) Peers: installation",
             ["system", "packages", "MB", "import: CPU s", "resident after import, MB"],
             _INSTALL,
-            source,
+            source.strip(),
         ),
     ]

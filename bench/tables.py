@@ -61,7 +61,7 @@ def circumstances(arguments: Sequence[str]) -> str:
     software = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg()) if hasattr(os, "getloadavg") else "unknown"
     return (
-        f"`./dev bench {' '.join(arguments)}`".replace(" `", "`")
+        f"`./dev bench {' '.join(Path(argument).name for argument in arguments)}`".replace(" `", "`")
         + f" on {datetime.now(UTC):%Y-%m-%d}, commit {_commit()}; {machine}, shared with others (load average {load}); "
         f"{software}. Read ratios and CPU first: wall times are those of a busy machine."
     )

@@ -75,7 +75,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A turn of one speaker with the reply to it: the unit that the tiers move. `position` counts in its session."""
+    """A turn of one speaker with the reply to it: the unit that the tiers move. `position` counts in its session.
+
+    Pages of one `chain_id` continue one another; it is given when a page joins a segment.
+    """
 
     id: str
     cube_key: int
@@ -89,3 +92,4 @@ class Page:
     analysed: bool = False
     messages: int = 0
     last_role: MessageRole = MessageRole.USER
+    chain_id: str | None = None

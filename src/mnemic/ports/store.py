@@ -103,7 +103,7 @@ class Messages(Protocol):
         ...
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
-        """Return the ids of all messages of the cube that a filter lets through."""
+        """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
         ...
 
     def sessions(self, cube_key: int) -> Sequence[Session]:
@@ -134,24 +134,24 @@ class Pages(Protocol):
         """Return the messages of these pages, in order, by page id."""
         ...
 
-    def assign(self, page_id: str, segment_id: str, chain_id: str) -> None:
-        """Put a page into a segment; it leaves short-term memory."""
+    def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, Page]:
+        """Return the pages with these ids, by id; ids of other cubes are absent."""
         ...
 
-    def set_analysed(self, page_ids: Sequence[str]) -> None:
+    def assign(self, cube_key: int, segment_id: str, chains: Mapping[str, str]) -> None:
+        """Put pages (ids, each with its chain's) into a segment; they leave short-term memory."""
+        ...
+
+    def set_analysed(self, cube_key: int, page_ids: Sequence[str]) -> None:
         """Mark pages as promoted to long-term memory: each is promoted once."""
         ...
 
-    def unanalysed(self, cube_key: int) -> Mapping[str, Sequence[str]]:
-        """Return, by segment id, the pages that were not promoted yet."""
+    def unanalysed(self, cube_key: int) -> Mapping[str, int]:
+        """Return, by segment id, how many of its pages were not promoted yet; segments with none are left out."""
         ...
 
     def at(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[Page]:
         """Return the pages at these positions of a session, in order."""
-        ...
-
-    def last_assigned(self, cube_key: int) -> tuple[Page, str] | None:
-        """Return the newest page in a segment, and its chain."""
         ...
 
 
@@ -162,12 +162,16 @@ class Segments(Protocol):
         """Return the segments with their centroids, oldest first; archived ones only when asked for."""
         ...
 
+    def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, tuple[Segment, Vector]]:
+        """Return segments with their centroids by id, archived or not; ids of other cubes are absent."""
+        ...
+
     def put(self, segment: Segment, centroid: Vector) -> None:
         """Store a segment, new or changed."""
         ...
 
-    def visit(self, cube_key: int, message_ids: Sequence[str], at: datetime) -> None:
-        """Count one visit for each segment that holds one of the messages."""
+    def visit(self, cube_key: int, counts: Mapping[str, int], at: datetime) -> None:
+        """Add visits to segments, by id."""
         ...
 
     def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Mapping[str, Segment]:
@@ -275,6 +279,10 @@ class Jobs(Protocol):
 
     def put(self, job: Job) -> str:
         """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
+        ...
+
+    def is_due(self, now: datetime) -> bool:
+        """Tell whether there is a job to claim, without waiting for a writer."""
         ...
 
     def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:

@@ -45,7 +45,7 @@ def _texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[
     owners = list(dict.fromkeys(entry.owner for entry in entries))
     messages = tx.messages.get(cube_key, owners)
     memories = tx.memories.get(cube_key, owners)
-    segments = {segment.id: segment for segment, _ in tx.segments.list(cube_key, archived=True)}
+    segments = tx.segments.get(cube_key, [owner for owner in owners if owner not in messages and owner not in memories])
     found: dict[tuple[str, str | None, int], str] = {}
     for entry in entries:
         if entry.owner in messages:
@@ -56,5 +56,5 @@ def _texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[
             versions = {version.id: indexed_text(memory.attribute, version.text) for version in memory.versions}
             found[_identity(entry)] = versions.get(entry.version_id or "", "")
         elif entry.owner in segments:
-            found[_identity(entry)] = segments[entry.owner].summary
+            found[_identity(entry)] = segments[entry.owner][0].summary
     return found

@@ -19,6 +19,9 @@ from mnemic.text import fold, shorten
 MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 """The kinds of long-term memories."""
 
+SEGMENT: Final = "segment"
+"""The kind of topics: what was said about one thing, as a summary."""
+
 
 def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], *, explain: bool) -> list[Hit]:
     """Return the hits that ranked entries stand for, whole; an entry whose owner is gone is left out."""
@@ -28,7 +31,7 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
         cube.key, [owner for owner, kind in zip(owners, kinds, strict=True) if kind == "message"]
     )
     memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
-    segments = {segment.id: segment for segment, _ in tx.segments.list(cube.key)} if "segment" in kinds else {}
+    segments = tx.segments.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind == SEGMENT])
     hits: list[Hit] = []
     for item, kind, owner in zip(ranked, kinds, owners, strict=True):
         why = _why(item, ranked) if explain else None
@@ -40,8 +43,8 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
             )
         elif kind in MEMORY_KINDS and owner in memories:
             hits.append(_memory_hit(memories[owner], cube, view, item, why))
-        elif kind == "segment" and owner in segments:
-            segment = segments[owner]
+        elif kind == SEGMENT and owner in segments:
+            segment, _ = segments[owner]
             hits.append(
                 Hit(owner, kind, segment.summary, item.score, segment.started_at, "", "", cube.id,
                     _segment_sources(tx, cube, owner), why=why)

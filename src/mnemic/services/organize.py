@@ -7,6 +7,7 @@ even in the middle of a power cut, and the next run goes on from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import chain
 
 from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.services.embedding import Embedding
@@ -43,9 +44,10 @@ class Organize:
     def organize(self, cube_key: int, tick: Tick) -> None:
         """Refine everything that was added to a cube."""
         self.settle()
-        for step in (self._learning.step, self._tiering.step, self._promoting.step):
-            while done := step(cube_key):
-                tick(done)
+        while done := self._learning.step(cube_key):
+            tick(done)
+        for done in chain(self._tiering.run(cube_key), self._promoting.run(cube_key)):
+            tick(done)
         self._promoting.archive(cube_key)
 
     def embed(self, cube_key: int, tick: Tick) -> None:

@@ -5,14 +5,16 @@ Promotion takes every segment that is warm enough and has pages that were not an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from mnemic.core.heat import HeatWeights, coldest, heat, promotable
+from mnemic.core.heat import Heat, HeatWeights, coldest, heat, promotable
 from mnemic.core.insights import ATTRIBUTE, insight
 from mnemic.ids import new_id
+from mnemic.model.index import Vector
 from mnemic.model.job import ORGANIZE, queued
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
 from mnemic.model.message import StoredMessage
@@ -42,24 +44,36 @@ class Promoting:
         self._capacity = capacity
         self._weights = weights
 
-    def step(self, cube_key: int) -> int:
-        """Promote one segment; return 1, or 0 when none is due."""
+    def run(self, cube_key: int) -> Iterator[int]:
+        """Promote every segment that is due, each in a transaction; yield 1 for each once it is stored."""
+        with self._store.read() as tx:
+            due = self._due(tx, cube_key, self._clock.now())
+        for segment_id in due:
+            self._promote(cube_key, segment_id)
+            yield 1
+
+    def _promote(self, cube_key: int, segment_id: str) -> None:
+        """Say what a segment tells; what is said is decided by what is there when it is written, not when embedded."""
         now = self._clock.now()
         with self._store.read() as tx:
-            due = self._due(tx, cube_key, now)
-            if due is None:
-                return 0
-            segment, pages = due
-            memory, version = _renewed(tx, segment, now)
-        text = indexed_text(ATTRIBUTE, version.text) if version else ""
-        vectors = {version.id: self._embedder.embed([text])[0]} if version else {}
+            renewed = _renewed(tx, cube_key, segment_id, now)
+        vectors = self._embedded(renewed, {})
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
-            if memory is not None and version is not None:
-                put_memory(tx, revision, memory, vectors)
-                tx.memories.relate(cube_key, DERIVED, memory.id, segment.id, now)
-            tx.pages.set_analysed(pages)
-        return 1
+            renewed = _renewed(tx, cube_key, segment_id, now)
+            vectors = self._embedded(renewed, vectors)
+            if renewed is not None:
+                memory, version = renewed
+                put_memory(tx, revision, memory, {version.id: vectors[version.text]})
+                tx.memories.relate(cube_key, DERIVED, memory.id, segment_id, now)
+            tx.pages.set_analysed(cube_key, [page.id for page in tx.pages.of_segment(cube_key, segment_id)])
+
+    def _embedded(self, renewed: tuple[Memory, Version] | None, known: Mapping[str, Vector]) -> Mapping[str, Vector]:
+        """Return the vector of a new version by its text; one that is known is not asked for again."""
+        if renewed is None or renewed[1].text in known:
+            return known
+        text = renewed[1].text
+        return {text: self._embedder.embed([indexed_text(ATTRIBUTE, text)])[0]}
 
     def archive(self, cube_key: int) -> int:
         """Take the coldest segments out of the tier when it is over capacity; return how many."""
@@ -78,29 +92,47 @@ class Promoting:
                 tx.index.add(cube_key, revision, [archived])
         return len(cold)
 
-    def count_visits(self, visits: Mapping[int, Sequence[str]]) -> None:
-        """Count the visits of searches, by cube key and message ids."""
+    def count_visits(self, visits: Mapping[int, Sequence[Sequence[str]]]) -> None:
+        """Count the visits of searches: by cube key, the messages that each search has found.
+
+        A search visits a segment once, however many of its messages it finds.
+        """
         if not visits:
             return
         now = self._clock.now()
         with self._store.write() as tx:
-            for cube_key, message_ids in visits.items():
-                tx.segments.visit(cube_key, message_ids, now)
-                if self._due(tx, cube_key, now) is not None:  # the visits have warmed a topic enough
+            for cube_key, searches in visits.items():
+                found = list(dict.fromkeys(message_id for each in searches for message_id in each))
+                held = tx.segments.of_messages(cube_key, found)
+                visited = [{held[message_id].id for message_id in each if message_id in held} for each in searches]
+                counts = Counter(segment_id for each in visited for segment_id in each)
+                tx.segments.visit(cube_key, counts, now)
+                if counts and self._due(tx, cube_key, now):  # the visits have warmed a topic enough
                     tx.jobs.put(queued(new_id(), cube_key, ORGANIZE, now))
 
-    def _due(self, tx: Transaction, cube_key: int, now: datetime) -> tuple[Segment, Sequence[str]] | None:
+    def _due(self, tx: Transaction, cube_key: int, now: datetime) -> list[str]:
         waiting = tx.pages.unanalysed(cube_key)
-        for segment, _ in tx.segments.list(cube_key):
-            pages = waiting.get(segment.id, ())
-            warmth = heat(segment.visits, segment.pages, segment.touched_at, now, self._weights)
-            if promotable(warmth, len(pages), self._threshold):
-                return segment, pages
+        if not waiting:
+            return []
+        return [
+            segment.id
+            for segment, _ in tx.segments.list(cube_key)
+            if promotable(self._heat(segment, now), waiting.get(segment.id, 0), self._threshold)
+        ]
+
+    def _heat(self, segment: Segment, now: datetime) -> Heat:
+        return heat(segment.visits, segment.pages, segment.touched_at, now, self._weights)
+
+
+def _renewed(tx: Transaction, cube_key: int, segment_id: str, now: datetime) -> tuple[Memory, Version] | None:
+    """Return a segment's insight with its new version; None when there is nothing to say.
+
+    It holds from when the last of what it tells was said, so that the past is not told what came later.
+    """
+    held_segment = tx.segments.get(cube_key, [segment_id]).get(segment_id)
+    if held_segment is None:
         return None
-
-
-def _renewed(tx: Transaction, segment: Segment, now: datetime) -> tuple[Memory | None, Version | None]:
-    """Return a segment's insight with its new version; None twice when there is nothing to say."""
+    segment = held_segment[0]
     pages = [page.id for page in tx.pages.of_segment(segment.cube_key, segment.id)]
     said = tx.pages.messages(segment.cube_key, pages)
     found = insight(segment, list(said.values()))
@@ -108,14 +140,14 @@ def _renewed(tx: Transaction, segment: Segment, now: datetime) -> tuple[Memory |
             if kind == DERIVED and to_id == segment.id]  # fmt: skip
     known = next(iter(tx.memories.get(segment.cube_key, held).values()), None)
     if found is None or (known is not None and (known.locked or known.current.text == found.text)):
-        return None, None
+        return None
     version = Version(
         id=new_id(),
         number=len(known.versions) + 1 if known else 1,
         text=found.text,
         value=found.value,
         polarity=1,
-        valid_from=segment.started_at,
+        valid_from=segment.ended_at,
         valid_to=None,
         time=None,
         recorded_at=now,
@@ -130,7 +162,7 @@ def _renewed(tx: Transaction, segment: Segment, now: datetime) -> tuple[Memory |
         )  # fmt: skip
         return memory, version
     closed = [
-        each if each.valid_to is not None else replace(each, valid_to=max(segment.started_at, each.valid_from))
+        each if each.valid_to is not None else replace(each, valid_to=max(segment.ended_at, each.valid_from))
         for each in known.versions
     ]
     renewed = Memory(

@@ -32,13 +32,16 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.hits import MEMORY_KINDS, hits_of, without_repeats
+from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
 from mnemic.services.scoping import Scoping
 from mnemic.text import content_terms, words
 
 _log = logging.getLogger(__name__)
 
-KINDS: Final = ("message", "segment", *MEMORY_KINDS)
+ARCHIVED: Final = "archived"
+"""What asks for the segments that the middle tier has let go of."""
+
+KINDS: Final = ("message", SEGMENT, ARCHIVED, *MEMORY_KINDS)
 DEFAULT_KINDS: Final = ("message", *(kind for kind in MEMORY_KINDS if kind != MemoryKind.INSIGHT))
 LIMIT: Final = 1_000
 """Hits that one search may ask for."""
@@ -47,6 +50,8 @@ _NAMES: Final = re.compile(
     r"(?<=\s)[A-Z\u00c0-\u00de][\w'\u2019&.-]*(?:\s+[A-Z\u00c0-\u00de][\w'\u2019&.-]*)*"  # capitals inside a sentence
     r"|[\"\u201c]([^\"\u201c\u201d]{2,80})[\"\u201d]"  # quotations
 )
+_VISITS = 5  # hits of a search that count as a visit of their topics
+_NOTED = 10_000  # searches of a cube that are remembered until their visits are written
 _SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
 _REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
@@ -79,7 +84,7 @@ class Recall:
         self.weights = Weights()
         self._heat_weights = warmth
         self._questions: OrderedDict[str, Vector] = OrderedDict()
-        self._visits: dict[int, list[str]] = {}
+        self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
 
     def search(self, query: object, *, user: object, **options: Unpack[SearchOptions]) -> Results:
@@ -92,11 +97,24 @@ class Recall:
             for cube in scope.cubes:
                 found.extend(self._search_cube(tx, cube, request, vector))
         found.sort(key=lambda hit: -hit.score)
-        kept = [hit for hit in found if request.threshold is None or hit.score >= request.threshold]
-        return Results(tuple(kept[: request.limit]), len(found) - len(kept), tuple(notes))
+        best = found[: request.limit]
+        kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
+        self._note_visits(scope.cubes, kept)
+        return Results(tuple(kept), len(best) - len(kept), tuple(notes))
 
-    def take_visits(self) -> Mapping[int, Sequence[str]]:
-        """Return the messages that searches have found since the last call, by cube key, and count anew."""
+    def _note_visits(self, cubes: Sequence[Cube], hits: Sequence[Hit]) -> None:
+        keys = {cube.id: cube.key for cube in cubes}
+        found: dict[int, list[str]] = {}
+        for hit in hits[:_VISITS]:
+            found.setdefault(keys[hit.cube], []).extend(source.message_id for source in hit.sources[:1])
+        with self._lock:
+            for cube_key, message_ids in found.items():
+                noted = self._visits.setdefault(cube_key, [])
+                noted.append(message_ids)
+                del noted[:-_NOTED]
+
+    def take_visits(self) -> Mapping[int, Sequence[Sequence[str]]]:
+        """Return, by cube key, the messages that each search has found since the last call, and count anew."""
         with self._lock:
             visits, self._visits = self._visits, {}
         return visits
@@ -155,12 +173,7 @@ class Recall:
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
-        hits = without_repeats(hits)[: request.limit]
-        with self._lock:
-            self._visits.setdefault(cube.key, []).extend(
-                source.message_id for hit in hits[:5] for source in hit.sources[:1]
-            )
-        return hits
+        return without_repeats(hits)[: request.limit]
 
     def _heats(self, tx: Transaction, cube: Cube, owners: Sequence[str]) -> list[float]:
         segments = tx.segments.of_messages(cube.key, owners)
@@ -236,11 +249,14 @@ def _kinds(given: object) -> tuple[str, ...]:
 
 def _eligible(tx: Transaction, cube: Cube, view: CubeView, request: Request) -> NDArray[np.bool_]:
     wanted = np.array([name in request.kinds for name in view.kind_names] or [False])
-    eligible = wanted[view.kinds]
+    topics = np.array([name == SEGMENT for name in view.kind_names] or [False])[view.kinds]
+    live = wanted[view.kinds] & view.live
+    archived = topics & ~view.live if ARCHIVED in request.kinds else np.zeros_like(topics)
     if request.as_of is None:
-        eligible = eligible & view.live
+        eligible = live | archived
     else:
         moment = to_micros(request.as_of)
+        eligible = live | archived | (wanted[view.kinds] & ~topics)  # superseded versions held once
         eligible = eligible & (view.said_at <= moment) & (moment < view.valid_to)
     if request.where is not None:
         allowed = tx.messages.find_matching(cube.key, request.where)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from mnemic.core import segmenting
 from mnemic.ports.store import Store
 from mnemic.services.embedding import Embedding
@@ -49,8 +47,9 @@ class Reindex:
                 if not pages:
                     continue
                 vectors.load(pages)
-                mean = np.mean(np.stack([vectors.of(page) for page in pages]), axis=0)
-                centroid = segmenting.unit(mean.astype(np.float32))
+                centroid = tx.index.no_vector
+                for number, page in enumerate(pages):
+                    centroid = segmenting.merge_centroid(centroid, number, vectors.in_context(page))
                 tx.segments.put(segment, centroid)
                 tx.index.remove(cube_key, [segment.id])
                 tx.index.add(cube_key, revision, [segment_entry(segment, centroid, live=not segment.archived)])

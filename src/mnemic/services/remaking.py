@@ -25,10 +25,7 @@ def remake_segments(
 ) -> Counter[str]:
     """Make segments anew after messages with the texts `erased` are gone; return what was removed, by kind."""
     removed: Counter[str] = Counter()
-    wanted = set(ids)
-    for segment, _ in tx.segments.list(cube_key, archived=True) if wanted else ():
-        if segment.id not in wanted:
-            continue
+    for segment, _ in tx.segments.get(cube_key, ids).values():
         pages = tx.pages.of_segment(cube_key, segment.id)
         said = tx.pages.messages(cube_key, [page.id for page in pages])
         removed += _drop_insights(tx, segment, erased, [each for messages in said.values() for each in messages])
@@ -48,6 +45,7 @@ def _remade(tx: Transaction, segment: Segment, pages: Sequence[tuple[Page, Seque
     draft = Draft(blank, tx.index.no_vector, [], {})
     vocabulary = vocabulary_of(tx, segment.cube_key, [message for _, messages in pages for message in messages])
     vectors = PageVectors(tx, segment.cube_key)
+    vectors.load([page for page, _ in pages])
     for page, messages in pages:
         grow(draft, page, vectors.in_context(page), messages, vocabulary)
     draft.segment = replace(draft.segment, summary=summary_of(draft.messages))

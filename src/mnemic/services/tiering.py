@@ -1,13 +1,15 @@
 """Short-term to mid-term: pages that short-term memory has no room for join topic segments, in order.
 
-A batch of pages is one transaction and can be repeated: a page that is in a segment is not moved again.
+A batch of pages is one transaction and can be repeated: a page that is in a segment is not moved again. What is due is
+looked up once for a run, and what a batch needs is read together, so that the work grows with the pages and no faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -59,17 +61,23 @@ class Tiering:
         self._quiet = quiet
         self._threshold = threshold
 
-    def step(self, cube_key: int) -> int:
-        """Move one batch of pages into segments; return how many there were."""
+    def run(self, cube_key: int) -> Iterator[int]:
+        """Move all pages that are due into segments; yield the size of each batch once it is stored."""
+        with self._store.read() as tx:
+            due = [page.id for page in self._due(tx, cube_key)]
+        for start in range(0, len(due), BATCH):
+            yield self._move(cube_key, due[start : start + BATCH])
+
+    def _move(self, cube_key: int, ids: Sequence[str]) -> int:
         with self._store.write() as tx:
-            due = self._due(tx, cube_key)
+            held = tx.pages.get(cube_key, ids)
+            due = [held[each] for each in ids if each in held and held[each].segment_id is None]
             if not due:
-                return 0
+                return 0  # another run moved them, or they were erased
             revision = tx.cubes.touch(cube_key)
             for draft in self._join(tx, cube_key, due):
                 tx.segments.put(draft.segment, draft.centroid)
-                for page_id, chain_id in draft.chains.items():
-                    tx.pages.assign(page_id, draft.segment.id, chain_id)
+                tx.pages.assign(cube_key, draft.segment.id, draft.chains)
                 tx.index.remove(cube_key, [draft.segment.id])
                 tx.index.add(cube_key, revision, [segment_entry(draft.segment, draft.centroid)])
         return len(due)
@@ -86,26 +94,28 @@ class Tiering:
             for page in overflow(list(pages), capacity=self._capacity, now_said=latest, quiet=self._quiet)
         ]
         due.sort(key=lambda page: (page.ended_at, page.session_id, page.position))
-        return due[:BATCH]
+        return due
 
     def _join(self, tx: Transaction, cube_key: int, due: Sequence[Page]) -> list[Draft]:
         messages = tx.pages.messages(cube_key, [page.id for page in due])
         vocabulary = vocabulary_of(tx, cube_key, [message for said in messages.values() for message in said])
-        held = {segment.id: (segment, centroid) for segment, centroid in tx.segments.list(cube_key)}
+        topics = _Topics(tx.segments.list(cube_key), tx.index.no_vector)
         drafts: dict[str, Draft] = {}
-        last = tx.pages.last_assigned(cube_key)
+        chains: dict[str, str] = {}
         vectors = PageVectors(tx, cube_key)
         vectors.load(due)
         for page in due:
             vector = vectors.in_context(page)
             words = _keywords(messages[page.id], vocabulary)
-            found = segmenting.assign(vector, words, _matrix(held), self._threshold).segment_id
-            draft = drafts.get(found or "") or self._draft(tx, page, found, held, vector)
+            found = segmenting.assign(vector, words, topics.matrix(), self._threshold).segment_id
+            draft = drafts.get(found or "") or self._draft(tx, page, found, topics.held, vector)
             drafts[draft.segment.id] = draft
-            draft.chains[page.id] = last[1] if last and _continues(vectors, last[0], page) else page.id
-            last = (page, draft.chains[page.id])
+            before = vectors.before(page)
+            chain = None if before is None else chains.get(before.id, before.chain_id)
+            continued = before is not None and chain is not None and _continues(vectors, before, page)
+            chains[page.id] = draft.chains[page.id] = chain if continued and chain else page.id
             grow(draft, page, vector, messages[page.id], vocabulary)
-            held[draft.segment.id] = (draft.segment, draft.centroid)
+            topics.put(draft.segment, draft.centroid)
         for draft in drafts.values():
             draft.segment = replace(draft.segment, summary=summary_of(draft.messages))
         return list(drafts.values())
@@ -160,18 +170,38 @@ def _keywords(messages: Sequence[StoredMessage], vocabulary: Vocabulary) -> tupl
     )
 
 
-def _matrix(held: Mapping[str, tuple[Segment, Vector]]) -> segmenting.SegmentMatrix:
-    rows = [centroid for _, centroid in held.values()]
-    return segmenting.SegmentMatrix(
-        tuple(held),
-        np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32),
-        tuple(stems(segment.keywords) for segment, _ in held.values()),
-        tuple(segment.pages for segment, _ in held.values()),
-    )
+class _Topics:
+    """The live segments of a cube as arrays, kept up to date while the pages of a batch join them."""
+
+    def __init__(self, segments: Sequence[tuple[Segment, Vector]], no_vector: Vector) -> None:
+        self.held: dict[str, tuple[Segment, Vector]] = {}
+        self._places: dict[str, int] = {}
+        self._rows = np.zeros((len(segments) + BATCH, len(no_vector)), dtype=np.float32)
+        self._stems: list[frozenset[str]] = []
+        self._pages: list[int] = []
+        for segment, centroid in segments:
+            self.put(segment, centroid)
+
+    def put(self, segment: Segment, centroid: Vector) -> None:
+        """Take a segment, new or changed."""
+        place = self._places.setdefault(segment.id, len(self._places))
+        self.held[segment.id] = (segment, centroid)
+        self._rows[place] = centroid
+        self._stems[place : place + 1] = [_stems_of(segment.keywords)]
+        self._pages[place : place + 1] = [segment.pages]
+
+    def matrix(self) -> segmenting.SegmentMatrix:
+        """Return the segments as they are now."""
+        rows = self._rows[: len(self._places)]
+        return segmenting.SegmentMatrix(tuple(self._places), rows, tuple(self._stems), tuple(self._pages))
+
+
+@lru_cache(maxsize=4_096)
+def _stems_of(labels: tuple[str, ...]) -> frozenset[str]:
+    """Return the stems of a segment's keywords: each batch compares its pages with all segments."""
+    return stems(labels)
 
 
 def _continues(vectors: PageVectors, last: Page, page: Page) -> bool:
-    if last.session_id != page.session_id or last.position + 1 != page.position:
-        return False
     gap = max(page.started_at - last.ended_at, timedelta())
     return segmenting.chain(vectors.of(last), vectors.of(page), gap)

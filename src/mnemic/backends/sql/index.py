@@ -26,6 +26,7 @@ from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.text import terms
 
 _NEVER: Final = np.iinfo(np.int64).max
+_CHUNK: Final = 500  # ids in one statement
 _BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
 _NO_LINKS: Final[NDArray[np.int32]] = np.empty(0, dtype=np.int32)
 _NO_NORMS: Final[NDArray[np.float32]] = np.empty(0, dtype=np.float32)
@@ -228,12 +229,13 @@ class SqlIndex:
             select(s.entry.c.owner, s.vector.c.data)
             .join(s.vector, s.vector.c.entry_key == s.entry.c.key)
             .where(s.entry.c.cube_key == cube_key, s.vector.c.model == self._cache.model)
-            .where(s.entry.c.owner.in_(list(owners)))
+            .where(s.entry.c.owner.in_(bindparam("owners", expanding=True)))
             .order_by(s.entry.c.key)
         )
         found: dict[str, list[Vector]] = {}
-        for owner, data in self._connection.execute(query):
-            found.setdefault(owner, []).append(np.frombuffer(data, dtype="<f2").astype(np.float32))
+        for start in range(0, len(owners), _CHUNK):
+            for owner, data in self._connection.execute(query, {"owners": list(owners[start : start + _CHUNK])}):
+                found.setdefault(owner, []).append(np.frombuffer(data, dtype="<f2").astype(np.float32))
         return {owner: np.mean(np.stack(parts), axis=0) for owner, parts in found.items()}
 
     @property

@@ -65,6 +65,7 @@ def page(row: Row[Any]) -> Page:
         row.analysed,
         row.messages,
         MessageRole(row.last_role),
+        row.chain_id,
     )
 
 

@@ -159,10 +159,11 @@ class Memory:
     ) -> Results:
         """Return the hits that answer a question best, best first, with their sources.
 
-        `kinds` are message, segment, fact, preference, event, insight, or memory for all of the latter (default: all
-        but segments and insights). `where` filters before ranking (see `mnemic.core.filtering`). `as_of` answers from
-        the past; "last week" in the question counts from `reference_time`. Hits scored below `threshold` (0 to 1) are
-        counted in `cut`. `explain` adds each channel's rank and part of the score.
+        `kinds` are message, segment, fact, preference, event, insight, memory for all of the latter four, or archived
+        for segments that the middle tier has let go of (default: all but segments and insights). `where` filters before
+        ranking (see `mnemic.core.filtering`). `as_of` answers from the past; "last week" in the question counts from
+        `reference_time`. Hits scored below `threshold` (0 to 1) are counted in `cut`. `explain` adds each channel's
+        rank and part of the score.
         """
         return self._parts.recall.search(
             query, user=user, cubes=cubes, limit=limit, kinds=kinds, where=where, as_of=as_of,

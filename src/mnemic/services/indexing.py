@@ -62,13 +62,16 @@ def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]
 
 
 def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> Entry:
-    """Return the entry of a segment: its summary and keywords for the words, its centroid for the meaning."""
+    """Return the entry of a segment: its summary and keywords for the words, its centroid for the meaning.
+
+    Its time is that of the last page in it: before that, nobody could have summed it up like this.
+    """
     return Entry(
         kind="segment",
         owner=segment.id,
         text=f"{segment.summary}\n{', '.join(segment.keywords)}",
         speaker="",
-        said_at=to_micros(segment.started_at),
+        said_at=to_micros(segment.ended_at),
         vector=centroid,
         end=len(segment.summary),
         live=live,

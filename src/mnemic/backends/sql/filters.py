@@ -1,4 +1,4 @@
-"""Filters to SQL: which messages and memories a caller's conditions let through, decided before anything is ranked.
+"""Filters to SQL: which messages, memories and segments a caller's conditions let through, decided before ranking.
 
 A condition on a field that a thing does not have is false for it (so `not` and `ne` are true). Values of metadata are
 compared as JSON values: the number 5, the text "5" and true are three things.
@@ -51,10 +51,13 @@ _MEMORY: Final[Columns] = {
 }
 
 _NUMBERS: Final = ("integer", "real")
+_SEGMENT: Final[Columns] = {**_SAID, "id": s.segment.c.id, "kind": literal("segment")}
 
 
 def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
-    """Return the queries for the ids of messages, and of memories (by any of their sources), that pass."""
+    """Return the queries for the ids of messages, of memories (by any of their sources), and of segments (by any of
+    their messages) that pass.
+    """
     messages = select(s.message.c.id).join(s.session).where(s.message.c.cube_key == cube_key)
     memories = (
         select(s.memory.c.id)
@@ -65,7 +68,19 @@ def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
         .where(s.memory.c.cube_key == cube_key)
         .distinct()
     )
-    return messages.where(_condition(where, _MESSAGE)), memories.where(_condition(where, _MEMORY))
+    segments = (
+        select(s.segment.c.id)
+        .join(s.page, s.page.c.segment_id == s.segment.c.id)
+        .join(s.message, s.message.c.page_id == s.page.c.id)
+        .join(s.session, s.session.c.id == s.message.c.session_id)
+        .where(s.segment.c.cube_key == cube_key)
+        .distinct()
+    )
+    return (
+        messages.where(_condition(where, _MESSAGE)),
+        memories.where(_condition(where, _MEMORY)),
+        segments.where(_condition(where, _SEGMENT)),
+    )
 
 
 def _condition(where: Filter, columns: Columns) -> ColumnElement[bool]:

@@ -124,7 +124,7 @@ class SqlMessages:
         return [rows.message(row) for row in self._connection.execute(query)]
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
-        """Return the ids of all messages and memories of the cube that a filter lets through."""
+        """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
         return {str(found) for query in filters.queries(cube_key, where) for found in self._connection.scalars(query)}
 
     def sessions(self, cube_key: int) -> Sequence[Session]:

@@ -140,6 +140,8 @@ def _is_timed(clause: Clause) -> bool:
 
 def _tells(clause: Clause, *, timed: bool) -> bool:
     verb, rest = clause.verb, clause.low_rest
+    if clause.dropped and verb == "raise" and rest.startswith("in "):
+        return False  # "born in Riga and raised in Oslo"
     if verb == "get":
         return timed and _GOT_TO.match(rest) is not None
     if _SMALL.match(rest) or (verb in _NOT_EVENTS and not (verb in _WITH_TIME and timed)):

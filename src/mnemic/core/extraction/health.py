@@ -132,6 +132,10 @@ def _diagnosis(clause: Clause, said: str) -> list[Candidate]:
     return change(clause, "health.condition", value, f"was diagnosed with {value}") if value else []
 
 
+_COUNTABLE: Final = re.compile(r"((?:nut|egg|cat|dog|almond|cashew|pistachio|horse|mushroom)\Z)", re.IGNORECASE)
+"""What "a peanut allergy" is against: peanuts."""
+
+
 def having_condition(clause: Clause) -> list[Candidate]:
     """Read "I have asthma", "I have a peanut allergy", "I suffer from migraines"."""
     if clause.tense not in {"present", "perfect", "used_to"} or clause.topic:
@@ -139,7 +143,7 @@ def having_condition(clause: Clause) -> list[Candidate]:
     low = clause.low_rest
     allergy = _ALLERGY_TO.match(low) or (_ALLERGY.match(low) if clause.verb == "have" else None)
     if allergy is not None:
-        what = clause.rest[allergy.start("what") : allergy.end("what")]
+        what = _COUNTABLE.sub(r"\1s", clause.rest[allergy.start("what") : allergy.end("what")])
         return [] if what.lower() in {"any", "no", "some", "food"} else _allergies(clause, what)
     fear = re.match(r"an? (?:[a-z]+ )?(?:fear|phobia) of (?P<what>.{3,40})", low)
     if fear is not None and clause.verb == "have":

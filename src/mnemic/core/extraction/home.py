@@ -29,7 +29,7 @@ def living(clause: Clause) -> list[Candidate]:
         r"(?:here |right |just |outside |out |over |up |down )?(?P<prep>in|near|on|at|outside|by"
         r"|outside of) (?P<where>.{2,80})",
         clause.low_rest,
-    )
+    ) or re.match(r"with [\w' -]{2,30} (?P<prep>in|near) (?P<where>.{2,80})", clause.low_rest)
     found: list[Candidate] = []
     if match is not None and not (clause.tense == "past" and clause.time is None and clause.person == "third"):
         where = _place(clause.rest[match.start("where") :])
@@ -75,7 +75,7 @@ def _company(clause: Clause) -> list[Candidate]:
     if re.match(r"alone\b|by myself\b|on my own\b", clause.low_rest):
         return state(clause, "home.with", "alone", "live", "alone")
     match = re.search(r"\bwith (?P<who>.{2,40})", clause.low_rest)
-    who = cut_tail(clause.rest[match.start("who") :], 6) if match else ""
+    who = re.split(r"\s(?:in|near|at|on)\s", cut_tail(clause.rest[match.start("who") :], 8))[0] if match else ""
     if (
         not who
         or points_outside(strip_determiner(who))
@@ -103,7 +103,7 @@ def moving(clause: Clause) -> list[Candidate]:
         return []
     found: list[Candidate] = []
     match = re.search(r"(?:^|\s)(?:here )?(?P<prep>to|into|in) (?P<where>.{2,80})", clause.low_rest)
-    away = re.search(r"(?:^|\s)from (?P<where>.{2,50}?)(?= to\b| in\b|$)", clause.low_rest)
+    away = re.search(r"(?:^|\s)(?:from|out of) (?P<where>.{2,50}?)(?= to\b| in\b|$)", clause.low_rest)
     if match is not None and _ON_THE_WAY.fullmatch(clause.low_rest[: match.start()].strip()):
         where = _place(clause.rest[match.start("where") :])
         where = re.split(r"\sfrom\s", where)[0]

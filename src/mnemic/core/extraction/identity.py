@@ -242,6 +242,14 @@ def born(clause: Clause) -> list[Candidate]:
     return found
 
 
+def raised(clause: Clause) -> list[Candidate]:
+    """Read the end of "I was born in Riga and raised in Oslo"."""
+    if not clause.dropped or clause.tense != "past" or not clause.low_rest.startswith("in "):
+        return []
+    where = _town(clause.rest[3:])
+    return change(clause, "identity.origin", where, f"was raised in {where}") if where else []
+
+
 def turning(clause: Clause) -> list[Candidate]:
     """Read "I turned 50 last Sunday"."""
     match = re.match(rf"(?P<age>\d{{1,3}}|{_NUMBER})(?:$|[ ,.!])", clause.low_rest)
@@ -321,6 +329,7 @@ RULES: Rules = {
     "learn": (learning,),
     "study": (learning,),
     "turn": (turning,),
+    "raise": (raised,),
     "grow": (growing_up,),
     "come": (growing_up,),
     "go": (going_by,),

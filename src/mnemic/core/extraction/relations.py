@@ -100,11 +100,12 @@ def having_kin(clause: Clause) -> list[Candidate]:
     names = _NAMES.match(clause.rest[match.start("names") :])
     if names and not negated:
         single = noun.removesuffix("s")
-        return [
+        listed = [
             found
             for name in re.split(r", (?:and )?| and ", names.group())
             for found in state(clause, f"relation.{kind}", name, "have", f"a {single} named {name}")
         ]
+        return listed + _further(clause, match.start("names") + names.end())
     if clause.negated and count != "any" and kind != "child":
         return []
     value = noun if count in {"a", "an"} else f"{count} {noun}"
@@ -113,11 +114,16 @@ def having_kin(clause: Clause) -> list[Candidate]:
         none = state(clause, attribute, noun, "have", f"any {noun}" if clause.negated else f"no {noun}")
         return [replace(candidate, polarity=-1) for candidate in none]
     found = state(clause, attribute, value, "have", f"{count} {noun}")
-    more = re.match(r"and (?P<rest>.+)", match["names"])
+    return found + _further(clause, match.start("names"))
+
+
+def _further(clause: Clause, position: int) -> list[Candidate]:
+    """Read on after "and": "two brothers and a sister"."""
+    more = re.match(r",? ?and (?=an? |one |two |three |\d)", clause.rest[position:])
     if more is None:
-        return found
-    rest = clause.rest[match.start("names") + more.start("rest") :]
-    return found + having_kin(replace(clause, rest=rest, low_rest=lower_same_length(rest)))
+        return []
+    rest = clause.rest[position + more.end() :]
+    return having_kin(replace(clause, rest=rest, low_rest=lower_same_length(rest)))
 
 
 def status(clause: Clause) -> list[Candidate]:

@@ -90,7 +90,9 @@ def working(clause: Clause) -> list[Candidate]:
             and not re.search(r"city|suburb|town|village|country", field)
             and field.split()[-1].lower() not in {"office", "garden", "home", "morning", "team"}
         ):
-            return state(clause, "work.field", field, "work", f"in {field}", confidence=0.8)
+            said = re.match(r"an? |the ", rest[match.start("field") :])
+            shown = f"in {said.group() if said else ''}{field}"
+            return state(clause, "work.field", field, "work", shown, confidence=0.8)
     return []
 
 
@@ -114,6 +116,10 @@ def _job(clause: Clause, verb: str, prep: str, role: str, firm: str | None) -> l
     article = "an" if role[0].lower() in "aeiou" else "a"
     lead = f"{prep} {article}" if prep else article
     found = state(clause, "work.job", role, verb, f"{lead} {role}")
+    if firm and role.split()[-1].lower() in {"student", "pupil", "undergraduate", "postgraduate"}:
+        school = strip_determiner(cut_tail(firm, 6))
+        named = is_name(school) and not points_outside(school)
+        return found + (state(clause, "education.school", school, "study", f"at {firm}") if named else [])
     return found + (_employer(clause, "work", firm) if firm else [])
 
 

@@ -20,7 +20,7 @@ from mnemic.core.extraction.grammar import Clause, Turn, bare_clause, read_claus
 from mnemic.core.extraction.habits import habit, ongoing
 from mnemic.core.extraction.kin import mentions
 from mnemic.core.extraction.language import is_english
-from mnemic.core.extraction.plans import plan
+from mnemic.core.extraction.plans import dated, plan
 from mnemic.core.extraction.sentences import Piece, blank, clauses, is_refused
 from mnemic.core.extraction.tastes import Rules
 from mnemic.core.temporal_words import lower_same_length
@@ -58,7 +58,7 @@ _WHOLE: Final = (
     relations.kin_called,
     identity.called,
 )
-_DOINGS: Final = (habit, plan, ongoing, chosen, died, event)
+_DOINGS: Final = (habit, plan, dated, ongoing, chosen, died, event)
 
 
 def extract(

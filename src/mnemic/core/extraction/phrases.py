@@ -25,7 +25,7 @@ _TAIL: Final = re.compile(
     r"|are|is|was|were|can|will|now"
     r"|just|always|so)|as (?:a|an|it|i|we|they|my|much|well|long|soon|the|if)|(?:so|very) much|a lot"
     r"|a ton|too|as well|lol|haha|right now|now"
-    r"|these days|at last|at the moment|all the time|though|anyway|either|instead|already|yet|again|together"
+    r"|these days|at last|after all|at the moment|all the time|though|anyway|either|instead|already|yet|again|together"
     r"|in general|myself|lately"
     r"|by the way|in (?:my|our) (?:life|free time|spare time)|(?:for|to) me|more than|even more|out of)\b"
 )

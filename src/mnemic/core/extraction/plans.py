@@ -58,6 +58,22 @@ def plan(clause: Clause) -> list[Candidate]:
     ]
 
 
+_DATED: Final = re.compile(
+    r"(?:next |first |final |\w+ )?(?:appointment|meeting|interview|exam|flight|surgery|operation|recital"
+    r"|check-?up|audition)"
+)
+
+
+def dated(clause: Clause) -> list[Candidate]:
+    """Read "My dentist appointment is on Friday"."""
+    told = clause.verb == "be" and clause.tense == "present" and not clause.negated and is_coming(clause)
+    if not told or not _DATED.fullmatch(clause.topic) or re.search(r"[a-z]{4}", clause.low_rest):
+        return []
+    label = time_label(clause.time.span if clause.time else None)
+    what = f"have their {clause.topic}"
+    return [make(clause, "plan.intends", what, f"plans to {what}{label}.", confidence=0.8)]
+
+
 def _planned(clause: Clause) -> str:
     """Return what is planned, from its verb on; empty when nothing firm is."""
     rest, coming = cut_tail(clause.rest.split(", ", 1)[0], 12), is_coming(clause)

@@ -52,6 +52,7 @@ _NAMES: Final = re.compile(
 )
 _VISITS = 5  # hits of a search that count as a visit of their topics
 _NOTED = 10_000  # searches of a cube that are remembered until their visits are written
+_STEMS = 128  # stems of a question that are looked for
 _SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
 _REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
@@ -206,10 +207,17 @@ def named_speakers(query: str, speakers: Sequence[str]) -> frozenset[str]:
 
 
 def question_stems(query: str, speakers: frozenset[str]) -> list[str]:
-    """Return the stems to look for, each once; names of speakers are left to the speaker boost if others remain."""
+    """Return the stems to look for, each once; names of speakers are left to the speaker boost if others remain.
+
+    Of a question as long as a document the longest stems are looked for: they are the rarest, by and large.
+    """
     names = {stem for speaker in speakers for stem in content_terms(speaker)}
     stems = list(dict.fromkeys(content_terms(query)))
-    return [stem for stem in stems if stem not in names] or stems
+    found = [stem for stem in stems if stem not in names] or stems
+    if len(found) <= _STEMS:
+        return found
+    kept = set(sorted(found, key=len, reverse=True)[:_STEMS])
+    return [stem for stem in found if stem in kept]
 
 
 def question_entities(query: str, stems: Sequence[str]) -> list[list[int]]:

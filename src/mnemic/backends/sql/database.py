@@ -21,6 +21,7 @@ from sqlalchemy.pool import QueuePool
 from mnemic.backends.sql import schema
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import StoreError, StoreVersionError
+from mnemic.text import fold
 
 _log = logging.getLogger(__name__)
 
@@ -146,6 +147,12 @@ def _configure(connection: Any, _record: object) -> None:
     for name, value in SQLITE_SETTINGS.items():
         cursor.execute(f"PRAGMA {name} = {value}")
     cursor.close()
+    connection.create_function("fold", 1, _fold, deterministic=True)
+
+
+def _fold(value: object) -> object:
+    """Fold text for comparing inside SQL; the engine's own `lower` knows ASCII only."""
+    return fold(value) if isinstance(value, str) else value
 
 
 def _begin(connection: Connection) -> None:

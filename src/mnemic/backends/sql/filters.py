@@ -128,7 +128,7 @@ def _operate(stored: ColumnElement[Any], where: Compare) -> ColumnElement[bool]:
         case "lte":
             return stored <= value
         case "contains":
-            return func.instr(func.lower(stored), func.lower(value)) > 0
+            return func.instr(func.fold(stored), func.fold(value)) > 0
         case _:
             return stored.is_not(None) if where.value else stored.is_(None)
 
@@ -151,7 +151,7 @@ def _metadata(key: str, where: Compare) -> ColumnElement[bool]:
             return or_(
                 found.where(each.c.type == "array").where(listed).exists(),
                 found.where(each.c.type == "text")
-                .where(func.instr(func.lower(each.c.value), func.lower(literal(str(value)))) > 0)
+                .where(func.instr(func.fold(each.c.value), func.fold(literal(str(value)))) > 0)
                 .exists(),
             )
         case _:

@@ -154,3 +154,14 @@ def test_messages_go_to_the_cube_that_was_named(memory: Memory) -> None:
     personal = memory.add("And so are the weeds.", user="ann").cube
     both = memory.search("beans weeds", user="ann", cubes=[personal, cube.id])
     assert {hit.cube for hit in both} == {personal, cube.id}
+
+
+def test_a_message_of_reasoning_only_is_stored_as_it_came(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Where did they say it was?"}]}
+        added = memory.add([thought], user="ann")
+        assert added.stored == 1
+        kept = memory.get(added.message_ids[0], user="ann")
+        assert isinstance(kept, StoredMessage)
+        assert kept.content == thought["content"]
+        assert not memory.search("Where did they say it was?", user="ann", threshold=0.5)

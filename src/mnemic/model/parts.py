@@ -44,6 +44,8 @@ _MEDIA: Final[Mapping[str, str]] = {
     "document": "[file]",
     "input_audio": "[audio]",
     "audio": "[audio]",
+    "thinking": "[reasoning]",
+    "reasoning": "[reasoning]",
 }
 _SPOKEN: Final = ("text", "caption", "transcript", "refusal", "title", "alt", "filename", "name")
 
@@ -89,7 +91,7 @@ def searchable_text(content: Any) -> str:
     if not isinstance(content, Sequence):
         return ""
     lines = [line for part in content if (line := _words_of(part))]
-    if not any(line.strip() for line in lines):  # a picture without words was sent all the same
+    if not any(line.strip() for line in lines):  # what has no words was sent all the same
         kinds = [part.get("type") for part in content if isinstance(part, Mapping)]
         lines = [_MEDIA[kind] for kind in kinds if isinstance(kind, str) and kind in _MEDIA]
     return "\n".join(lines)

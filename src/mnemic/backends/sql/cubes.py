@@ -44,6 +44,7 @@ class SqlCubes:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.deleted: list[int] = []
 
     def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
         """Store a new cube; its owner gets the role owner."""
@@ -105,5 +106,6 @@ class SqlCubes:
             query = select(func.count()).select_from(table).where(table.c.cube_key == cube_key)
             removed[table.name] = self._connection.scalar(query) or 0
         self._connection.execute(delete(s.cube).where(s.cube.c.key == cube_key))
+        self.deleted.append(cube_key)
         fulltext.scrub(self._connection)
         return removed

@@ -123,7 +123,10 @@ class SqlStore:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
         self._check_open()
         with self._database.write() as connection:
-            yield SqlTransaction(connection, self._cache, writing=True)
+            tx = SqlTransaction(connection, self._cache, writing=True)
+            yield tx
+        for cube_key in tx.cubes.deleted:
+            self._cache.drop(cube_key)
 
     def scrub(self) -> bool:
         """Take what was erased out of the write-ahead log; False when a reader holds on to it for now."""

@@ -42,6 +42,13 @@ def value(text: str, polarity: int, label: str) -> str:
     return f"not {one_line(text)}" if polarity < 0 and label != "Dislikes" else one_line(text)
 
 
+def was(entry: ProfileEntry, version: Version) -> str:
+    """Return what an earlier version of an entry said: a value, or the taste that has turned."""
+    if entry.label == "Likes" and version.value == entry.value:
+        return "liked" if version.polarity > 0 else "disliked"
+    return value(version.value, version.polarity, "")
+
+
 def _person(groups: Mapping[str, Sequence[ProfileEntry]], *, evidence: bool, limit: int | None) -> RenderableType:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0), expand=False)
     for name in ("group", "label", "value", "since"):
@@ -70,7 +77,7 @@ def _value(entry: ProfileEntry) -> Text:
     told = Text(value(entry.value, entry.polarity, label(entry)), "bold")
     if earlier:
         first = earlier[0]
-        told.append(f"  before: {one_line(value(first.value, first.polarity, ''), 40)}", "yellow")
+        told.append(f"  before: {one_line(was(entry, first), 40)}", "yellow")
     if entry.locked:
         told.append("  locked", "dim")
     return told

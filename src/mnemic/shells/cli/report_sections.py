@@ -143,7 +143,7 @@ def persons(profile: Profile, speakers: Sequence[str]) -> str:
 def _entry(entry: ProfileEntry) -> str:
     name = people.label(entry)
     earlier = [
-        tag("span", safe(f"before: {people.value(version.value, version.polarity, '')}"), class_="before")
+        tag("span", safe(f"before: {people.was(entry, version)}"), class_="before")
         for version in people.before(entry)[:2]
     ]
     line = tag("b", safe(people.value(entry.value, entry.polarity, name))) + " " + " ".join(earlier)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +33,7 @@ class Settings:
     """`bundled`, `hashing` (tests only), `openai` (an OpenAI-compatible endpoint), or the folder of a pulled model."""
     embed_base_url: str = ""
     """Endpoint of the embedder `openai`, such as http://127.0.0.1:11434/v1."""
-    embed_api_key: str = ""
+    embed_api_key: str = field(default="", repr=False)
     """Key for that endpoint."""
     embed_model: str = ""
     """Model name for that endpoint."""
@@ -79,7 +79,9 @@ class Settings:
 def load(path: str | Path | None = None, given: Settings | Mapping[str, Any] | None = None) -> Settings:
     """Return the settings for a memory in `path`: what was given, else the environment, the file, the default."""
     if isinstance(given, Settings):
-        return replace(given, home=str(path)) if path is not None else given
+        placed = replace(given, home=str(path)) if path is not None else given
+        given = {each.name: getattr(placed, each.name) for each in fields(placed)}
+        return _validated(Settings(**_checked(given, "settings")))
     values: dict[str, Any] = {}
     from_environment = _from_environment()
     overrides = dict(given or {})
@@ -155,6 +157,9 @@ def _validated(settings: Settings) -> Settings:
     for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
         if not 0 < getattr(settings, name) < 1e6:
             raise InputError(name, "must be above 0 hours")
+    for name, most in (("segment_threshold", 2), ("answer_threshold", 1), ("heat_threshold", 1e6)):
+        if not 0 <= getattr(settings, name) <= most:
+            raise InputError(name, f"must be from 0 to {most:g}")
     _zone(settings.timezone)
     return settings
 

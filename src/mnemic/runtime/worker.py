@@ -17,6 +17,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from mnemic.core.intake import check_id, check_names
 from mnemic.errors import InputError, JobError, NotFoundError, StoreError, WaitTimeoutError
 from mnemic.ids import new_id
 from mnemic.model.job import Job, JobState
@@ -112,7 +113,7 @@ class Worker:
         self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
     ) -> Sequence[Job]:
         """Wait until jobs (default: all open ones) are finished; without a thread of its own, run them here."""
-        wanted = [jobs] if isinstance(jobs, str) else jobs
+        wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         deadline = time.monotonic() + _seconds(timeout)
         missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
         if missing:

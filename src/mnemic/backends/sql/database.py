@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, TimeoutError  # noqa: A004 - the pool's own
 from sqlalchemy.pool import QueuePool
 
 from mnemic.backends.sql import schema
@@ -38,6 +38,10 @@ SQLITE_SETTINGS: Final = {
 """Set on every SQLite connection, in this order (https://sqlite.org/pragma.html)."""
 
 DATABASE_FILE: Final = "mnemic.db"
+
+_CONNECTIONS: Final = 64  # transactions at one time in a process
+_KEPT: Final = 8  # connections that stay open when nobody uses them
+_POOL_WAIT: Final = 30  # seconds that a call waits for one of them
 
 _BEGIN_READ: Final = Prepared(text("BEGIN"))
 _BEGIN_WRITE: Final = Prepared(text("BEGIN IMMEDIATE"))
@@ -133,8 +137,9 @@ def _sqlite_engine(path: Path) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=QueuePool,
-        pool_size=8,
-        max_overflow=56,
+        pool_size=_KEPT,
+        max_overflow=_CONNECTIONS - _KEPT,
+        pool_timeout=_POOL_WAIT,
         connect_args={"check_same_thread": False, "isolation_level": None, "cached_statements": 256},
     )
     event.listen(engine, "connect", _configure)
@@ -167,12 +172,14 @@ def _translated() -> Iterator[None]:
     """Turn errors of the engine into ours, with what to do next; the cause is kept."""
     try:
         yield
-    except OperationalError as error:
-        raise _store_error(str(error.orig)) from error
     except DBAPIError as error:
-        if "malformed" in str(error.orig) or "not a database" in str(error.orig):
-            raise _store_error(str(error.orig)) from error
-        raise
+        raise _store_error(str(error.orig)) from error
+    except TimeoutError as error:  # of the pool of connections
+        raise StoreError(
+            f"{_CONNECTIONS} calls and open exports use the store already, and none ended in {_POOL_WAIT} s; "
+            "nothing of this call was done, try it again",
+            connections=_CONNECTIONS,
+        ) from error
 
 
 def _store_error(reason: str) -> StoreError:

@@ -154,9 +154,9 @@ class SqlIndex:
     def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
         """Store the vectors of entries, in the place of those of another model."""
         keys = [key for key, _ in vectors]
-        self._connection.execute(delete(s.vector).where(s.vector.c.entry_key.in_(keys)))
         present = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
         alive = set(self._connection.scalars(present))
+        self._connection.execute(delete(s.vector).where(s.vector.c.entry_key.in_(alive)))
         rows = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
         if rows:
             _NEW_VECTOR.run_each(self._connection, rows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 
@@ -14,6 +14,7 @@ from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.text import fold
 
+_CHUNK: Final = 500  # ids in one statement
 _VERSIONS = select(s.memory_version).order_by(s.memory_version.c.valid_from, s.memory_version.c.number)
 _SOURCES = (
     select(
@@ -39,8 +40,8 @@ class SqlMemories:
     def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, Memory]:
         """Return whole memories by id; ids of other cubes are absent."""
         found: dict[str, Memory] = {}
-        for start in range(0, len(ids), 500):
-            chosen = s.memory.c.id.in_(list(ids[start : start + 500]))
+        for start in range(0, len(ids), _CHUNK):
+            chosen = s.memory.c.id.in_(list(ids[start : start + _CHUNK]))
             query = select(s.memory).where(s.memory.c.cube_key == cube_key, chosen)
             found.update((memory.id, memory) for memory in self._whole(query))
         return found
@@ -128,13 +129,20 @@ class SqlMemories:
         found = self._connection.execute(query).all()
         if not found:
             return []
-        versions = self._versions([row.id for row in found])
+        versions: dict[str, Sequence[Version]] = {}
+        for start in range(0, len(found), _CHUNK):
+            versions.update(self._versions([row.id for row in found[start : start + _CHUNK]]))
         return [_memory(row, versions.get(row.id, ())) for row in found]
+
+    def _sources(self, version_ids: Sequence[str]) -> Iterator[Row[Any]]:
+        for start in range(0, len(version_ids), _CHUNK):
+            chosen = s.source.c.version_id.in_(version_ids[start : start + _CHUNK])
+            yield from self._connection.execute(_SOURCES.where(chosen))
 
     def _versions(self, memory_ids: Sequence[str]) -> Mapping[str, Sequence[Version]]:
         stored = self._connection.execute(_VERSIONS.where(s.memory_version.c.memory_id.in_(memory_ids))).all()
         sources: dict[str, list[Source]] = {}
-        for row in self._connection.execute(_SOURCES.where(s.source.c.version_id.in_([row.id for row in stored]))):
+        for row in self._sources([row.id for row in stored]):
             said_at = from_micros(row.said_at, row.said_offset)
             source = Source(
                 row.message_id, row.quote, said_at, row.speaker, row.session_name, row.external_id,

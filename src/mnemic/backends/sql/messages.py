@@ -51,7 +51,11 @@ _GROW_PAGE = Prepared(
         ended_at=bindparam("ended"),
     )
 )
-_EXTRACTED = update(s.message).where(s.message.c.id.in_(bindparam("ids", expanding=True))).values(extracted=True)
+_EXTRACTED = (
+    update(s.message)
+    .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
+    .values(extracted=True)
+)
 _CHUNK = 500  # ids in one statement
 
 
@@ -142,7 +146,7 @@ class SqlMessages:
     def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:
         """Mark messages as read by extraction."""
         for start in range(0, len(ids), _CHUNK):
-            self._connection.execute(_EXTRACTED, {"ids": list(ids[start : start + _CHUNK])})
+            self._connection.execute(_EXTRACTED, {"cube": cube_key, "ids": list(ids[start : start + _CHUNK])})
 
 
 def _message_values(message: StoredMessage, dedupe: str) -> dict[str, object]:

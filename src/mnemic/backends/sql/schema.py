@@ -189,6 +189,7 @@ memory = Table(
     Column("locked", Boolean, nullable=False, server_default=text("0")),
     Column("created_at", BigInteger, nullable=False),
     Index(None, "cube_key", "subject_key", "attribute"),
+    Index(None, "cube_key", "id"),
 )
 
 memory_version = Table(
@@ -231,6 +232,8 @@ relation = Table(
     Column("from_id", Text, primary_key=True),
     Column("to_id", Text, primary_key=True),
     Column("created_at", BigInteger, nullable=False),
+    Index(None, "cube_key"),
+    Index(None, "from_id"),
     Index(None, "to_id"),
 )
 
@@ -291,4 +294,5 @@ job = Table(
         postgresql_where=text("state = 'queued'"),
     ),
     Index(None, "state", "not_before"),
+    Index(None, "cube_key", "id"),
 )

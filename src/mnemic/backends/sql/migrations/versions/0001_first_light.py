@@ -86,6 +86,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["cube_key"], ["cube.key"], name=op.f("fk_job_cube_key"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_job")),
     )
+    op.create_index(op.f("ix_job_cube_key_id"), "job", ["cube_key", "id"], unique=False)
     op.create_index(op.f("ix_job_state_not_before"), "job", ["state", "not_before"], unique=False)
     op.create_index(
         "uq_job_waiting",
@@ -109,6 +110,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["cube_key"], ["cube.key"], name=op.f("fk_memory_cube_key"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_memory")),
     )
+    op.create_index(op.f("ix_memory_cube_key_id"), "memory", ["cube_key", "id"], unique=False)
     op.create_index(
         op.f("ix_memory_cube_key_subject_key_attribute"),
         "memory",
@@ -125,6 +127,8 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["cube_key"], ["cube.key"], name=op.f("fk_relation_cube_key"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("kind", "from_id", "to_id", name=op.f("pk_relation")),
     )
+    op.create_index(op.f("ix_relation_cube_key"), "relation", ["cube_key"], unique=False)
+    op.create_index(op.f("ix_relation_from_id"), "relation", ["from_id"], unique=False)
     op.create_index(op.f("ix_relation_to_id"), "relation", ["to_id"], unique=False)
     op.create_table(
         "segment",

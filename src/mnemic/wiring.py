@@ -76,14 +76,17 @@ class Parts:
     organize: Organize
     reindex: Reindex
     worker: Worker
+    settle: Callable[[], None]
     close_embedder: Callable[[], None]
 
     def close(self) -> None:
-        """Close what was opened, last first."""
-        self.worker.close()
-        self.organize.settle()
-        self.store.close()
-        self.close_embedder()
+        """Close what was opened, last first, whatever fails on the way."""
+        try:
+            self.worker.close()
+            self.settle()
+        finally:
+            self.store.close()
+            self.close_embedder()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, then the embedder."""
@@ -152,6 +155,13 @@ def build(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, embedder, clock, scoping, zone=settings.zone, warmth=warmth)
     organize = _organize(settings, store, embedder, clock, recall, warmth)
+    forget = Forget(store, clock, scoping)
+
+    def settle() -> None:
+        """Do what waits for a quiet moment."""
+        organize.settle()
+        forget.settle()
+
     return Parts(
         settings=settings,
         clock=clock,
@@ -167,13 +177,14 @@ def build(
         curate=Curate(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
-        forget=Forget(store, clock, scoping),
+        forget=forget,
         profiles=Profiles(store, clock, scoping, zone=settings.zone),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
+        settle=settle,
         close_embedder=close_embedder,
         organize=organize,
         reindex=Reindex(store, Embedding(store, embedder)),
-        worker=Worker(store, clock, scoping, organize.handlers, idle=organize.settle, enabled=settings.worker),
+        worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
 
 

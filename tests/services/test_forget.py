@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -277,3 +278,37 @@ def grant(memory: Memory, cube_key: int, principal: str, role: str) -> None:
         tx.connection.execute(  # type: ignore[attr-defined]
             text("INSERT INTO cube_grant (cube_key, principal, role) VALUES (:cube, :principal, :role)"), values
         )
+
+
+def test_what_is_known_about_somebody_goes_with_their_name_whatever_its_words(memory: Memory) -> None:
+    memory.add({"role": "user", "name": "Ben", "content": "I live in Porto."}, user="ann")
+    memory.jobs.wait(user="ann")
+    entry = next(iter(memory.profile(user="ann", subject="Ben")))
+    memory.update(entry.memory_id, "Lives by the river.", user="ann")
+    memory.forget(about="Ben", user="ann")
+    assert len(memory.profile(user="ann", subject="Ben")) == 0
+
+
+def test_an_open_export_does_not_hold_up_forgetting_and_the_receipt_tells_of_it(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        for number in range(20):
+            memory.add(f"The xylophone number {number} is loud.", user="ann")
+        lines = memory.export(user="ann")
+        next(lines)
+        started = time.monotonic()
+        receipt = memory.forget(about="number 7", user="ann")
+        assert time.monotonic() - started < 20
+        assert (receipt.removed["message"], len(receipt.notes)) == (1, 1)
+        lines.close()  # type: ignore[attr-defined]
+        memory._parts.settle()
+        assert memory.forget(about="number 8", user="ann").notes == ()
+        log = tmp_path / "mnemic.db-wal"
+        assert not log.exists() or log.stat().st_size == 0
+
+
+def test_deleting_a_cube_by_another_process_does_not_keep_exports_out(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory, open_memory(tmp_path) as other:
+        added = memory.add("I live in Porto.", user="ann")
+        lines = list(memory.export(user="ann"))
+        other.cubes.delete(added.cube, user="ann")
+        assert memory.load(lines, user="ann").stored["message"] == 1

@@ -37,10 +37,11 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The receipt of a `forget`: how much of each kind was removed, everywhere."""
+    """The receipt of a `forget`: how much of each kind was removed, everywhere; `notes` says what is still to come."""
 
     removed: Mapping[str, int]
     ids: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Forgotten {', '.join(f'{count} {kind}' for kind, count in self.removed.items() if count)}>"

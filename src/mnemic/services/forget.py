@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mnemic.core.erasure import remains, without
 from mnemic.core.intake import check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
@@ -50,6 +52,7 @@ class Forget:
         self._store = store
         self._clock = clock
         self._scoping = scoping
+        self._owed = False
 
     def forget(
         self,
@@ -84,9 +87,8 @@ class Forget:
                 removed = self._erase(tx, target, targets, revision)
             if removed.total():
                 tx.erasing.scrub()
-        if removed.total():
-            self._scrub()
-        return Forgotten(dict(removed), (*targets.messages, *targets.memories))
+        notes = self._scrub() if removed.total() else ()
+        return Forgotten(dict(removed), (*targets.messages, *targets.memories), notes)
 
     def delete_cube(self, cube: object, *, user: object) -> Forgotten:
         """Erase a cube with all that is in it; see `Cubes.delete`."""
@@ -106,8 +108,12 @@ class Forget:
                 )
             removed = tx.cubes.delete(target.key)
         self._scoping.drop(target.owner)
-        self._scrub()
-        return Forgotten({**removed, "cube": 1}, (target.id,))
+        return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())
+
+    def settle(self) -> None:
+        """Empty the engine's logs when a reader kept them from it before."""
+        if self._owed:
+            self._scrub()
 
     def _erase(self, tx: Transaction, cube: Cube, targets: Targets, revision: int) -> Counter[str]:
         erased = _messages(tx, cube, targets.messages)
@@ -118,6 +124,8 @@ class Forget:
         done = tx.erasing.messages(cube.key, list(erased))
         removed.update(done.removed)
         removed += remake_segments(tx, cube.key, done.segments, list(erased.values()), revision)
+        if removed.total():  # what is left may be read and promoted anew
+            tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, self._clock.now()))
         return removed
 
     def _prune(self, tx: Transaction, cube: Cube, erased: dict[str, str], revision: int) -> Counter[str]:
@@ -130,15 +138,15 @@ class Forget:
             removed += _put_what_is_left(tx, memory, left.memory, revision)
             if memory.kind is not MemoryKind.INSIGHT:
                 unread |= left.unread
-        if unread:
-            now = self._clock.now()
-            tx.erasing.set_unread(cube.key, sorted(unread))
-            tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, now))
+        tx.erasing.set_unread(cube.key, sorted(unread))
         return removed
 
-    def _scrub(self) -> None:
-        if not self._store.scrub():
-            _log.warning("erased_bytes_wait_for_a_reader")
+    def _scrub(self) -> tuple[str, ...]:
+        self._owed = not self._store.scrub()
+        if not self._owed:
+            return ()
+        _log.warning("erased_bytes_wait_for_a_reader")
+        return ("nothing finds it any more; its bytes leave the log once a reader that is open now, has ended",)
 
 
 def _check_one(ids: object, session: object, about: object, everything: object) -> None:
@@ -184,25 +192,31 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
     memories = [
         memory.id
         for memory in _memories(tx, cube, candidates)
-        if any(_mentioning(version, phrase) for version in memory.versions)
+        if mentions(memory.subject, phrase) or any(_mentioning(version, phrase) for version in memory.versions)
     ]
     return Targets(tuple(messages), tuple(memories), phrase)
 
 
 def _holding(tx: Transaction, cube: Cube, phrase: Sequence[str]) -> list[str]:
-    """Return the ids of all messages, memories and segments that hold every word of a phrase somewhere."""
+    """Return the ids of all messages, memories and segments that hold every word of a phrase somewhere.
+
+    Memories about somebody of that name are among them, whatever their words.
+    """
     view = tx.index.view(cube.key)
     if is_part(phrase):
         return sorted(set(view.owners))
     owners = dict(zip(view.keys.tolist(), view.owners, strict=True))
     stems = list(dict.fromkeys(stem(word) for word in phrase))
     found = [{owners[key] for key in keys.tolist() if key in owners} for keys, _ in tx.index.postings(cube.key, stems)]
-    return sorted(set.intersection(*found))
+    named = [place for place, name in enumerate(view.speaker_names) if mentions(name, phrase)]
+    about = {view.owners[int(place)] for place in np.flatnonzero(np.isin(view.speakers, named))}
+    return sorted(set.intersection(*found) | about)
 
 
 def _without_mentions(tx: Transaction, memory: Memory, phrase: Sequence[str], revision: int) -> Counter[str]:
     """Remove the versions of a memory that mention a phrase; without a phrase, the memory."""
-    gone = {version.id for version in memory.versions if not phrase or _mentioning(version, phrase)}
+    whole = not phrase or mentions(memory.subject, phrase)
+    gone = {version.id for version in memory.versions if whole or _mentioning(version, phrase)}
     return _put_what_is_left(tx, memory, without(memory, gone), revision)
 
 

@@ -52,6 +52,7 @@ class Portability:
         if first is None:
             raise InputError("lines", "is empty; an export begins with a header")
         header = read_header(*first)
+        self._scoping.drop(principal)  # another process may have deleted the cube that an earlier call has seen
         with self._store.write() as tx:
             into = self._scoping.for_write(tx, principal, target)
             loading = Loading(tx, into, tx.cubes.touch(into.key), self._embedder, header)

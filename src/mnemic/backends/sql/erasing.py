@@ -15,6 +15,7 @@ from mnemic.backends.sql import schema as s
 from mnemic.ports.erasing import Erased
 
 _CHUNK: Final = 500  # ids in one statement
+_PATIENCE: Final = 500  # ms that emptying the log waits for readers
 
 
 class SqlErasing:
@@ -163,6 +164,14 @@ def _chunks(ids: Sequence[str]) -> Iterator[list[str]]:
 
 
 def truncate_log(connection: Connection) -> bool:
-    """Fold SQLite's write-ahead log into the file and empty it; False when a reader kept some of it."""
-    row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    """Fold SQLite's write-ahead log into the file and empty it; False when a reader kept some of it.
+
+    It waits for readers with the writer's place taken, so it does not wait long: an open export would hold up everyone.
+    """
+    usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_PATIENCE}")
+    try:
+        row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {usual}")
     return int(row[0]) == 0

@@ -196,6 +196,8 @@ def test_a_question_asks_for_one_kind_of_answer(question: str, wants: Wants) -> 
 def test_i_means_the_only_person_who_speaks() -> None:
     assert read_question("Where do I live?", ("ann", "assistant"), LATER).speakers == ("ann",)
     assert read_question("Where do I live?", PEOPLE, LATER).speakers == ()
+    assert read_question("Where do I live?", PEOPLE, LATER, "ida").speakers == ("Ida",)
+    assert read_question("Where do I live?", PEOPLE, LATER, "zoe").speakers == ("zoe",)
 
 
 def test_a_question_of_two_parts_is_cut_and_its_pronoun_filled() -> None:
@@ -251,3 +253,31 @@ def test_nothing_raises_and_no_value_is_invented(question: str, turns: list[tupl
 
 FRAMES = frozenset("before since yes no then and the week weekend of after about mentioned on a few \u2013".split())
 MONTHS = frozenset(f"{datetime(2025, month, 1, tzinfo=UTC):%B}".casefold() for month in range(1, 13))
+
+
+@pytest.mark.parametrize("question", ["Who is my sister?", "Do I have a sister?", "What am I allergic to?"])
+def test_what_others_say_of_themselves_is_no_answer_about_the_one_who_asks(question: str) -> None:
+    hits = (said("Ida", "My sister Maud visits on Friday."), said("Omar", "I am allergic to walnuts."))
+    assert ask(question, *hits, asker="zoe").text == NOT_FOUND
+    assert ask(question, *hits, asker="zoe").citations == ()
+
+
+@pytest.mark.parametrize(
+    "question, answer",
+    [
+        ("Does Ida live in Ghent?", "No: Porto"),
+        ("Does Ida live in Porto?", "Yes: Porto"),
+        ("Does Ida work for Aldous?", "Yes: Aldous"),
+        ("What does Ida do?", "Welder"),
+        ("What's the name of Ida's cat?", "Mia"),
+        ("What's the name of my cat?", "Mia"),
+    ],
+)
+def test_an_everyday_question_is_answered_by_what_holds_now(question: str, answer: str) -> None:
+    hits = (
+        said("Ida", "I live in Ghent. I work for Aldous.", days=-20),
+        said("Ida", "I work as a welder. I have a cat named Mia."),
+        said("Ida", "I moved to Porto yesterday."),
+        said("Omar", "Nice weather."),
+    )
+    assert ask(question, *hits, asker="ida").text == answer

@@ -70,7 +70,14 @@ class AnswerService:
         hits = {hit.id: hit for hit in search(limit=LIMIT)}
         hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
         speakers = list(dict.fromkeys(hit.speaker for hit in hits.values() if hit.speaker))
-        return compose(question, list(hits.values()), reference=reference, speakers=speakers, threshold=self._threshold)
+        return compose(
+            question,
+            list(hits.values()),
+            reference=reference,
+            speakers=speakers,
+            asker=str(user),
+            threshold=self._threshold,
+        )
 
 
 def _joined(drafts: Sequence[Draft]) -> Answer:

@@ -98,14 +98,15 @@ class Asked:
     many: bool = False
 
 
-def read_question(question: str, speakers: Sequence[str], reference: datetime) -> Asked:
-    """Read a question about what these speakers said; "I" means the speaker when only one of them is a person.
+def read_question(question: str, speakers: Sequence[str], reference: datetime, asker: str | None = None) -> Asked:
+    """Read a question about what these speakers said.
 
-    Time words count from `reference` and are no stems.
+    "I" means the asker when they are one of several people, or the speaker when only one of them is a person. Time
+    words count from `reference` and are no stems.
     """
     low = " ".join(lower_same_length(question).replace("\u2019", "'").split())
     wants = next((kind for pattern, kind in _KINDS if pattern.search(low)), Wants.THING)
-    named = _named(question, low, speakers)
+    named = _named(question, low, speakers, asker)
     times = question_times(question, reference)
     left_out = {root(word) for part in (*named, *(time.words for time in times)) for word in words(part)}
     stems = content_roots(words(question))
@@ -137,10 +138,11 @@ def put_name(question: str, name: str) -> str | None:
     return None if changed == question else changed
 
 
-def _named(question: str, low: str, speakers: Sequence[str]) -> tuple[str, ...]:
+def _named(question: str, low: str, speakers: Sequence[str], asker: str | None) -> tuple[str, ...]:
     present = words(question)
     found = [name for name in dict.fromkeys(speakers) if (parts := words(name)) and parts[0] in present]
     if not found and _MINE.search(low):
         people = [name for name in dict.fromkeys(speakers) if fold(name) not in {"assistant", "system", "tool", ""}]
-        found = people if len(people) == 1 else []
+        own = [name for name in people if asker is not None and fold(name) == fold(asker)]
+        found = own or (people if len(people) == 1 else [asker] if asker is not None and people else [])
     return tuple(sorted(found, key=lambda name: present.index(words(name)[0]) if words(name)[0] in present else 0))

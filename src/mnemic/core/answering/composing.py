@@ -52,13 +52,15 @@ def compose(
     *,
     reference: datetime,
     speakers: Sequence[str],
+    asker: str | None = None,
     threshold: float = THRESHOLD,
 ) -> Draft:
-    """Answer a question from hits, best first. `speakers` are the display names that memory knows, `reference` is the
-    aware moment from which the question's time words count. Never raises, whatever the texts.
+    """Answer a question from hits, best first. `speakers` are the display names that memory knows, `asker` the one who
+    says "I" in the question, `reference` the aware moment from which its time words count. Never raises, whatever the
+    texts.
     """
     usable = [hit for hit in hits if hit.text.strip()]
-    asked = read_question(question, speakers, reference)
+    asked = read_question(question, speakers, reference, asker)
     if not usable:
         return Draft(NOT_FOUND, (), found=False, confidence=0.0)
     stated = _stated(asked, usable)

@@ -36,6 +36,9 @@ _RULES: Final = tuple(
         (r"\bfavou?rite (?P<noun>[a-z]+(?: [a-z]+)?)", ("preference.favourite",)),
         (rf"\b(?:where|{_WHICH_PLACE}) (?:{_DOES}) .*\b(?:li(?:ves?|ving|ved)|based)\b", ("home.place",)),
         (r"\bhome (?:town|city)\b", ("home.place",)),
+        (r"^(?:do|does|is|are|am) .*\bliv(?:e|ing) in\b", ("home.place",)),
+        (r"^(?:do|does|is|are|am) .*\bwork(?:ing)? (?:at|for)\b", ("work.employer",)),
+        (r"^what (?:do|does) (?:[\w'-]+ ){1,3}(?<!\bto )do(?: now| these days)?\s*\?*$", ("work.job",)),
         (r"\bwhere (?:do|does|did|is|has) .*\b(?:work|working|worked|employed)\b|\bemployer\b", ("work.employer",)),
         (r"\bfor (?:a living|work)\b|\b(?:jobs?|professions?|occupation)\b|\bwork as\b|\bjob title\b", ("work.job",)),
         (r"\bbirthday\b", ("identity.birthday",)),
@@ -67,6 +70,7 @@ _DENIED: Final = re.compile(
 )
 _NAMED: Final = re.compile(r"\b(?:named|called)\s+(?P<name>.+)$")
 _POSSESSIVE: Final = re.compile(
+    r"(?!(?:What|Who|Where|When|How|That|There|It)['\u2019]s)"
     r"(?P<owner>[A-Z\u00c0-\u00de][\w-]+)['\u2019]s? (?:[a-z]+ ){0,2}?(?P<kin>[a-z]+)(?: (?P<name>[A-Z]\w+))?"
 )
 

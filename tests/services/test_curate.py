@@ -279,3 +279,16 @@ def test_a_correction_during_an_outage_of_the_embedder_is_kept_and_embedded_late
         assert memory.search("midwife", user="ann", kinds="memory")[0].id == nurse.id
         embedder.broken = False
         assert [job.kind for job in memory.jobs.wait(user="ann")] == ["embed"]
+
+
+def test_a_correction_is_found_beside_the_message_that_it_corrects_and_read_as_a_value(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        talk(memory, [("ann", "My favourite colour is teal.")])
+        memory.jobs.wait(user="ann")
+        colour = about(memory, "teal")
+        memory.update(colour.id, "Ann's favourite colour is orange.", user="ann")
+        hits = memory.search("What is my favourite colour?", user="ann")
+        assert [hit.kind for hit in hits if "colour" in hit.text] == ["message", "preference"]
+        assert "orange" in memory.context("What is my favourite colour?", user="ann").text
+        assert [entry.value for entry in memory.profile(user="ann")] == ["orange"]
+        assert memory.ask("What is my favourite colour?", user="ann").text == "Orange"

@@ -118,6 +118,8 @@ def test_an_edit_and_its_undoing_keep_all_versions() -> None:
     [
         ("Ann lives in Beja.", "Beja"),
         ("Ann lives in Beja, by the mill.", "Beja, by the mill"),
+        ("ANN lives in Beja", "Beja"),
+        ("I live in Beja now.", "Beja"),
         ("She moved.", "She moved"),
     ],
 )

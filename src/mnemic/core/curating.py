@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from mnemic.core.extraction import extract
 from mnemic.core.wording import stems_key
 from mnemic.errors import InputError, NotFoundError
 from mnemic.model.memory import Change, Memory, MemoryKind, Version
+from mnemic.text import fold
 
 
 def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime) -> Memory:
@@ -19,12 +21,14 @@ def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime)
     current = memory.current
     if text == current.text:
         return memory
+    value, polarity = _edited_value(memory, text)
     version = replace(
         current,
         id=version_id,
         number=_next_number(memory),
         text=text,
-        value=_edited_value(current, text),
+        value=value,
+        polarity=polarity,
         recorded_at=recorded_at,
         confidence=1.0,
         change=Change.EDITED,
@@ -92,9 +96,18 @@ def _numbered(memory: Memory, number: int) -> Version:
     return found
 
 
-def _edited_value(version: Version, text: str) -> str:
-    """Return the value in an edited text: what stands in the old value's place, or the whole text."""
-    head, found, tail = version.text.partition(version.value)
-    if found and len(text) > len(head) + len(tail) and text.startswith(head) and text.endswith(tail):
-        return text[len(head) : len(text) - len(tail)].strip() or text
-    return text.rstrip(". ") or text
+def _edited_value(memory: Memory, text: str) -> tuple[str, int]:
+    """Return the value in an edited text and its polarity: what stands in the old value's place, what the rules of
+    extraction read of the same attribute, or the whole text.
+    """
+    version = memory.current
+    words = text.rstrip(". ")
+    head, found, tail = version.text.rstrip(". ").partition(version.value)
+    if found and len(words) > len(head) + len(tail):
+        start, end = words[: len(head)], words[len(words) - len(tail) :]
+        if (fold(start), fold(end)) == (fold(head), fold(tail)):
+            return words[len(head) : len(words) - len(tail)].strip() or text, version.polarity
+    for each in extract(text, speaker=memory.subject, said_at=version.valid_from):
+        if each.attribute == memory.attribute and fold(each.subject) == fold(memory.subject):
+            return each.value, each.polarity
+    return words or text, version.polarity

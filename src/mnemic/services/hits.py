@@ -8,7 +8,7 @@ from typing import Final
 
 from mnemic.core.ranking import Ranked
 from mnemic.model.index import CubeView
-from mnemic.model.memory import Memory, MemoryKind, Source, Version
+from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import StoredMessage
 from mnemic.model.moment import from_micros
 from mnemic.model.query import Hit, Why
@@ -18,6 +18,8 @@ from mnemic.text import fold, shorten
 
 MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 """The kinds of long-term memories."""
+
+_BY_HAND: Final = (Change.EDITED, Change.RESTORED)
 
 SEGMENT: Final = "segment"
 """The kind of topics: what was said about one thing, as a summary."""
@@ -104,6 +106,7 @@ def _memory_hit(memory: Memory, cube: Cube, view: CubeView, item: Ranked, why: W
             "attribute": memory.attribute,
             "value": version.value,
             "polarity": version.polarity,
+            "change": version.change.value,
             "valid_from": version.valid_from.isoformat(),
         },
         valid_to=version.valid_to,
@@ -124,13 +127,17 @@ def _why(item: Ranked, ranked: Sequence[Ranked]) -> Why:
 
 
 def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
-    """Leave out a memory whose only source is a message that stands above it, and memories with the same words."""
+    """Leave out a memory whose only source is a message that stands above it, and memories with the same words.
+
+    A memory that was changed by hand stays: it says something else than the message that it was drawn from.
+    """
     seen_messages: set[str] = set()
     seen_words: set[str] = set()
     kept: list[Hit] = []
     for hit in hits:
         stands_on = {source.message_id for source in hit.sources}
-        if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages:
+        by_hand = hit.metadata.get("change") in _BY_HAND and hit.kind != "message"
+        if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages and not by_hand:
             continue
         if hit.kind == "message":
             seen_messages.add(hit.id)

@@ -165,6 +165,9 @@ def test_chat_remembers_what_it_is_told_and_answers_from_it(terminal: Terminal) 
     assert "Pet" in said.out
     stored = [item["text"] for item in terminal.json("list", "--kind", "message")]
     assert stored == ["I have a dog named Rex.", "What is the name of my dog?"]
+    asked = terminal.type("chat", stdin="/help\n/porfile\nquit\nlost\n")
+    assert asked.code == 0 and "Noted" not in asked.out and "/porfile is no command" in asked.err
+    assert len(terminal.json("list", "--kind", "message")) == 2
     later = terminal.json("chat", "--session", "tea", stdin="What is the name of my dog?\nI like green tea.\n")
     assert later["session"] == "tea" and "Rex" in later["turns"][0]["answer"]["text"]
 

@@ -6,6 +6,7 @@ be found again as if they were evidence. It works at a terminal and with lines f
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -27,7 +28,9 @@ ASKING: Final = frozenset(
     "what when where who whom whose which why how did do does is are was were am can could will would should".split()
 )
 AGENT: Final = "mnemic"
+_COMMAND: Final = re.compile(r"/[a-z?]*", re.IGNORECASE)
 WELCOME: Final = "Tell me things, ask me things. /profile shows what I know, /quit ends."
+LEAVING: Final = frozenset({"/quit", "/exit", "quit", "exit", "/q"})
 
 
 def chat(
@@ -45,12 +48,15 @@ def chat(
     with face.memory() as memory:
         face.note(WELCOME)
         for line in _lines(face):
-            if line == "/quit":
+            if line.lower() in LEAVING:
                 break
             if line == "/profile":
                 found = memory.profile(user=face.user, cube=cube)
                 turns.append({"said": line, "profile": plain(found)})
                 _reply(face, people.profile(found))
+                continue
+            if _COMMAND.fullmatch(line):
+                face.note(f"{line} is no command, and was not stored. {WELCOME}" if line != "/help" else WELCOME)
                 continue
             turns.append(_turn(face, memory, line, name, cube))
     if face.json:

@@ -293,3 +293,12 @@ def test_a_message_from_the_far_future_makes_no_other_session_quiet(tmp_path: An
         turns = [{"role": "user", "content": "I live in Bonn."}, {"role": "assistant", "content": "Good to know."}]
         memory.add(turns, user="ann", session="real", wait=True)
         assert memory.stats(user="ann").short_term == 2
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [("timestamp", "at"), ("created_at", "at"), ("text", "content"), ("speaker", "name"), ("message_id", "id")],
+)
+def test_a_field_under_another_systems_name_is_told_its_own(memory: Memory, name: str, meant: str) -> None:
+    with pytest.raises(InputError, match=rf"messages\[0\]\.{name}.*did you mean `{meant}`\?"):
+        memory.add({"role": "user", "content": "hi", name: "x"}, user="ann")

@@ -37,6 +37,14 @@ NESTING_LIMIT: Final = 64
 """Levels of lists and objects inside content or metadata."""
 
 _FIELDS: Final = tuple(field.name for field in fields(Message))
+_MEANT: Final = {
+    "at": ("timestamp", "time", "date", "datetime", "created", "created_at", "create_time", "ts", "said_at"),
+    "content": ("text", "message", "body"),
+    "name": ("speaker", "author", "sender", "user", "from"),
+    "metadata": ("meta", "tags"),
+    "id": ("message_id", "external_id", "uuid"),
+}
+"""What other systems call a message's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +155,8 @@ def _as_message(item: object, field: str) -> Message:
         raise InputError(field, f"needs a string or an object with role and content, got {type(item).__name__}")
     unknown = [key for key, value in item.items() if key not in _FIELDS and value is not None]
     if unknown:
-        hint = "; a message's time is called `at`" if str(unknown[0]) in ("timestamp", "time", "date") else ""
+        meant = next((name for name, others in _MEANT.items() if str(unknown[0]).lower() in others), None)
+        hint = f"; did you mean `{meant}`?" if meant else ""
         raise InputError(f"{field}.{unknown[0]}", f"is not a field of a message; known: {', '.join(_FIELDS)}{hint}")
     known = {str(key): value for key, value in item.items() if key in _FIELDS}
     return Message(**{"role": "user", "content": None, **known})

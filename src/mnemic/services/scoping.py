@@ -65,7 +65,7 @@ class Scoping:
         found = tx.cubes.get(user, cube)
         if found is None:
             raise NotFoundError(
-                f"no cube {cube!r} is visible to {user!r}; `cubes.list` shows those that are", cube=cube
+                f"no cube {cube!r} is visible to {user!r}; give a cube by its id, `cubes.list` shows them", cube=cube
             )
         if not found[1].covers(needed):
             raise AccessError(

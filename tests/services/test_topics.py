@@ -16,6 +16,7 @@ from mnemic import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
+from mnemic.services.tiering import DRAWN
 from tests.services.opened import Clock, open_memory, talk
 
 GARDEN = [("ann", f"The garden needs water, tomatoes in the garden, row {number}.") for number in range(12)]
@@ -178,3 +179,15 @@ def test_a_message_that_continues_a_page_in_a_topic_is_of_its_chain(tmp_path: Pa
             moved = [page for each in held for page in tx.pages.of_segment(cube.key, each)]
         assert moved
         assert len({page.chain_id for page in moved}) == 1
+
+
+def test_a_topic_of_many_pages_is_described_by_what_was_said_last(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        old = [("ann", f"The garden has tomatoes in row {number}.") for number in range(DRAWN)]
+        new = [("ann", f"The garden has tomatoes and pumpkins in row {number}.") for number in range(DRAWN)]
+        talk(memory, paged([*old, *new]))
+        memory.jobs.wait(user="ann")
+        warmest = memory.stats(user="ann").segments[0].segment
+        assert warmest.pages > DRAWN
+        assert any("pumpkin" in each for each in warmest.keywords)
+        assert "pumpkin" in warmest.summary

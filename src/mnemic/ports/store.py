@@ -126,8 +126,8 @@ class Pages(Protocol):
         """Return the pages in no segment, by session, then in order: short-term memory."""
         ...
 
-    def of_segment(self, cube_key: int, segment_id: str) -> Sequence[Page]:
-        """Return a segment's pages in order of time."""
+    def of_segment(self, cube_key: int, segment_id: str, *, newest: int | None = None) -> Sequence[Page]:
+        """Return a segment's pages in order of time; with `newest`, at most so many, the last of them."""
         ...
 
     def messages(self, cube_key: int, page_ids: Sequence[str]) -> Mapping[str, Sequence[StoredMessage]]:
@@ -142,8 +142,8 @@ class Pages(Protocol):
         """Put pages (ids, each with its chain's) into a segment; they leave short-term memory."""
         ...
 
-    def set_analysed(self, cube_key: int, page_ids: Sequence[str]) -> None:
-        """Mark pages as promoted to long-term memory: each is promoted once."""
+    def set_analysed(self, cube_key: int, segment_id: str) -> None:
+        """Mark a segment's pages as promoted to long-term memory: each is promoted once."""
         ...
 
     def unanalysed(self, cube_key: int) -> Mapping[str, int]:

@@ -27,6 +27,9 @@ from mnemic.text import shorten
 DERIVED: Final = "derived-from"
 """The relation of an insight to its segment."""
 
+_LOOKED_AT: Final = 300
+"""Pages, the newest, that an insight is drawn from."""
+
 _EVIDENCE: Final = 12
 """Messages that an insight cites at most: the newest of each page."""
 
@@ -66,7 +69,7 @@ class Promoting:
                 memory, version = renewed
                 put_memory(tx, revision, memory, {version.id: vectors[version.text]})
                 tx.memories.relate(cube_key, DERIVED, memory.id, segment_id, now)
-            tx.pages.set_analysed(cube_key, [page.id for page in tx.pages.of_segment(cube_key, segment_id)])
+            tx.pages.set_analysed(cube_key, segment_id)
 
     def _embedded(self, renewed: tuple[Memory, Version] | None, known: Mapping[str, Vector]) -> Mapping[str, Vector]:
         """Return the vector of a new version by its text; one that is known is not asked for again."""
@@ -133,7 +136,7 @@ def _renewed(tx: Transaction, cube_key: int, segment_id: str, now: datetime) -> 
     if held_segment is None:
         return None
     segment = held_segment[0]
-    pages = [page.id for page in tx.pages.of_segment(segment.cube_key, segment.id)]
+    pages = [page.id for page in tx.pages.of_segment(segment.cube_key, segment.id, newest=_LOOKED_AT)]
     said = tx.pages.messages(segment.cube_key, pages)
     found = insight(segment, list(said.values()))
     held = [from_id for kind, from_id, to_id in tx.memories.relations(segment.cube_key, [segment.id])

@@ -32,6 +32,9 @@ from mnemic.text import terms
 BATCH: Final = 32
 """Pages moved in one transaction."""
 
+DRAWN: Final = 100
+"""Messages, the newest, that a segment's keywords and summary are drawn from: what a topic of years is about now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
@@ -43,7 +46,7 @@ class Vocabulary:
 
 @dataclass(slots=True)
 class Draft:
-    """A segment while pages join it, with all its messages."""
+    """A segment while pages join it, with the newest of its messages."""
 
     segment: Segment
     centroid: Vector
@@ -129,16 +132,16 @@ class Tiering:
             segment = Segment(new_id(), page.cube_key, "", (), 0, 0, started, page.ended_at, page.ended_at)
             return Draft(segment, np.zeros_like(vector), [], {})
         segment, centroid = held[found]
-        pages = [held_page.id for held_page in tx.pages.of_segment(page.cube_key, found)]
+        pages = [held_page.id for held_page in tx.pages.of_segment(page.cube_key, found, newest=DRAWN)]
         said = [message for each in tx.pages.messages(page.cube_key, pages).values() for message in each]
-        return Draft(segment, centroid, said, {})
+        return Draft(segment, centroid, said[-DRAWN:], {})
 
 
 def grow(draft: Draft, page: Page, vector: Vector, messages: Sequence[StoredMessage], vocabulary: Vocabulary) -> None:
     """Let a page join a segment: its centroid, keywords, span and count follow."""
     segment = draft.segment
     draft.centroid = segmenting.merge_centroid(draft.centroid, segment.pages, vector)
-    draft.messages.extend(messages)
+    draft.messages = [*draft.messages, *messages][-DRAWN:]
     draft.segment = replace(
         segment,
         keywords=_keywords(draft.messages, vocabulary),

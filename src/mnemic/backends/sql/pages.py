@@ -53,11 +53,11 @@ class SqlPages:
         ordered = query.order_by(s.page.c.session_id, s.page.c.position)
         return [rows.page(row) for row in self._connection.execute(ordered)]
 
-    def of_segment(self, cube_key: int, segment_id: str) -> Sequence[Page]:
-        """Return a segment's pages in order of time."""
+    def of_segment(self, cube_key: int, segment_id: str, *, newest: int | None = None) -> Sequence[Page]:
+        """Return a segment's pages in order of time; with `newest`, at most so many, the last of them."""
         query = _PAGES.where(s.page.c.cube_key == cube_key, s.page.c.segment_id == segment_id)
-        ordered = query.order_by(s.page.c.started_at, s.page.c.id)
-        return [rows.page(row) for row in self._connection.execute(ordered)]
+        ordered = query.order_by(s.page.c.started_at.desc(), s.page.c.id.desc()).limit(newest)
+        return [rows.page(row) for row in self._connection.execute(ordered)][::-1]
 
     def messages(self, cube_key: int, page_ids: Sequence[str]) -> Mapping[str, Sequence[StoredMessage]]:
         """Return the messages of these pages, in order, by page id."""
@@ -88,11 +88,10 @@ class SqlPages:
         if moved:
             self._connection.execute(_ASSIGN, moved)
 
-    def set_analysed(self, cube_key: int, page_ids: Sequence[str]) -> None:
-        """Mark pages as promoted to long-term memory: each is promoted once."""
-        for start in range(0, len(page_ids), _CHUNK):
-            mine = (s.page.c.cube_key == cube_key, s.page.c.id.in_(list(page_ids[start : start + _CHUNK])))
-            self._connection.execute(update(s.page).where(*mine).values(analysed=True))
+    def set_analysed(self, cube_key: int, segment_id: str) -> None:
+        """Mark a segment's pages as promoted to long-term memory: each is promoted once."""
+        mine = (s.page.c.cube_key == cube_key, s.page.c.segment_id == segment_id, s.page.c.analysed.is_(False))
+        self._connection.execute(update(s.page).where(*mine).values(analysed=True))
 
     def unanalysed(self, cube_key: int) -> Mapping[str, int]:
         """Return, by segment id, how many of its pages were not promoted yet; segments with none are left out."""

@@ -105,6 +105,11 @@ class Memory:
     created_at: datetime
     versions: tuple[Version, ...]
 
+    def __repr__(self) -> str:
+        current = self.current if self.versions else None
+        said = f"{current.valid_from:%Y-%m-%d} {self.subject}: {current.text[:70]!r}" if current else self.subject
+        return f"<Memory {self.id} {self.kind} {said}>"
+
     @property
     def current(self) -> Version:
         """The version that holds now: the open one, else the one that held last."""

@@ -60,6 +60,9 @@ class StoredMessage:
     agent: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<StoredMessage {self.id} {self.said_at:%Y-%m-%d} {self.speaker}: {self.text[:70]!r}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

@@ -11,7 +11,10 @@ from mnemic.model.memory import Source, Version
 
 @dataclass(frozen=True, slots=True)
 class ProfileEntry:
-    """One attribute of a person. `history` are its earlier versions, `evidence` what the current one stands on."""
+    """One attribute of a person. `history` are its earlier versions, `evidence` what the current one stands on.
+
+    `text` says it whole; `value` is denied when `polarity` is -1, as in "Ann does not eat meat".
+    """
 
     memory_id: str
     subject: str
@@ -26,6 +29,9 @@ class ProfileEntry:
     evidence: tuple[Source, ...]
     history: tuple[Version, ...]
     locked: bool = False
+
+    def __repr__(self) -> str:
+        return f"<ProfileEntry {self.subject}, {self.label}: {self.text[:70]!r} since {self.since:%Y-%m-%d}>"
 
 
 @dataclass(frozen=True, slots=True)

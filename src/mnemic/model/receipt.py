@@ -32,7 +32,8 @@ class Added:
 
     def __repr__(self) -> str:
         more = f", {len(self.skipped)} skipped" if self.skipped else ""
-        return f"<Added {self.stored} messages to session {self.session!r}{more}>"
+        noun = "message" if self.stored == 1 else "messages"
+        return f"<Added {self.stored} {noun} to session {self.session!r}{more}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Forgotten:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Forgotten {', '.join(f'{count} {kind}' for kind, count in self.removed.items() if count)}>"
+        counts = ", ".join(f"{count} {kind}" for kind, count in self.removed.items() if count) or "nothing"
+        return f"<Forgotten {counts}>"
 
 
 @dataclass(frozen=True, slots=True)

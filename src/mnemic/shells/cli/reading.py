@@ -120,7 +120,7 @@ def list_items(
         found = memory.list(user=face.user, kinds=kind, session=session, after=after, limit=limit, cube=cube)
     face.show(found, lambda: showing.items(found))
     if len(found) == limit:
-        face.note(f"go on with: mnemic list --after {found[-1].id}")
+        face.note(f"there may be more: the same command with --after {found[-1].id}")
 
 
 def show(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from typing import Final
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
-from mnemic.errors import EmbedderError, InputError
+from mnemic.errors import EmbedderError, InputError, StoreError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store
@@ -35,6 +36,8 @@ from mnemic.services.remember import Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+
+_log = logging.getLogger(__name__)
 
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""
@@ -84,6 +87,8 @@ class Parts:
         try:
             self.worker.close()
             self.settle()
+        except StoreError:
+            _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
             self.store.close()
             self.close_embedder()

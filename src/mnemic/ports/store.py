@@ -294,7 +294,14 @@ class Jobs(Protocol):
         ...
 
     def finish(self, job: Job, worker: str) -> None:
-        """Store the new state of a job that this worker holds; what another has taken over is left to it."""
+        """Store the new state of a job that this worker holds; what another has taken over is left to it.
+
+        Of a cube's jobs that are done, those that ended last are kept.
+        """
+        ...
+
+    def revive(self, cube_key: int, done: str, now: datetime) -> None:
+        """Let the dead jobs of a cube be tried again, except those of the kind `done`, which has made up for them."""
         ...
 
     def get(self, cube_key: int, job_id: str) -> Job | None:

@@ -105,6 +105,8 @@ class Worker:
         ended = self._run(job) if job.attempts <= ATTEMPTS else self._given_up(job)
         with self._store.write() as tx:
             tx.jobs.finish(ended, self._name)
+            if ended.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
+                tx.jobs.revive(job.cube_key, job.kind, self._clock.now())
         with self._changed:
             self._changed.notify_all()
         return True

@@ -8,11 +8,13 @@ from typing import Final
 from sqlalchemy import Connection, delete, insert, select
 
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import StoreModelError
 
 _MODEL: Final = "embedder"
 _WIDTH: Final = "width"
 _CHANGING: Final = "reindexing"
+_STATE: Final = Prepared(select(s.store_info.c.name, s.store_info.c.value))
 
 
 def known_width(connection: Connection, model: str) -> int | None:
@@ -52,6 +54,18 @@ def check_model(connection: Connection, model: str, width: Callable[[], int], *,
             configured=model,
         )
     return int(found[_WIDTH])
+
+
+def check_unchanged(connection: Connection, model: str) -> None:
+    """Raise `StoreModelError` when another process has changed, or is changing, this store to another embedder."""
+    found = dict(_STATE.rows(connection, {}))
+    if found.get(_MODEL) != model or _CHANGING in found:
+        raise StoreModelError(
+            f"another process has changed this store to the embedder {found.get(_CHANGING, found.get(_MODEL))!r}; "
+            "close this memory and open it with that one",
+            stored=found.get(_MODEL),
+            configured=model,
+        )
 
 
 def finish_change(connection: Connection, model: str, width: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, or_, select, text, update
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -43,6 +43,13 @@ _DUE = (
     )
     .order_by(s.job.c.not_before, s.job.c.id)
     .limit(1)
+)
+_KEPT = 200  # jobs of a cube of which those that are done stay
+_OLD = select(_OTHER.c.id).where(_OTHER.c.cube_key == bindparam("cube")).order_by(_OTHER.c.id.desc())
+_PRUNE = delete(s.job).where(
+    s.job.c.cube_key == bindparam("cube"),
+    s.job.c.id <= _OLD.offset(_KEPT).limit(1).scalar_subquery(),
+    s.job.c.state == JobState.DONE.value,
 )
 
 
@@ -89,7 +96,15 @@ class SqlJobs:
     def finish(self, job: Job, worker: str) -> None:
         """Store the new state of a job that this worker holds; what another has taken over is left to it."""
         held = (s.job.c.id == job.id, s.job.c.worker == worker, s.job.c.state == JobState.RUNNING.value)
-        self._connection.execute(update(s.job).where(*held).values(_values(job)))
+        finished = self._connection.execute(update(s.job).where(*held).values(_values(job))).rowcount
+        if finished and job.state is JobState.DONE:
+            self._connection.execute(_PRUNE, {"cube": job.cube_key})
+
+    def revive(self, cube_key: int, done: str, now: datetime) -> None:
+        """Let the dead jobs of a cube be tried again, except those of the kind `done`, which has made up for them."""
+        dead = (s.job.c.cube_key == cube_key, s.job.c.state == JobState.DEAD.value, s.job.c.kind != done)
+        again = {"state": JobState.FAILED.value, "attempts": 0, "not_before": to_micros(now), "finished_at": None}
+        self._connection.execute(update(s.job).where(*dead).values(again))
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job of this cube."""

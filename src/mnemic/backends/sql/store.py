@@ -16,7 +16,7 @@ from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
 from mnemic.backends.sql.erasing import SqlErasing, truncate_log
-from mnemic.backends.sql.identity import check_model, finish_change, known_width
+from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex, ViewCache
 from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
@@ -100,6 +100,7 @@ class SqlStore:
         """
         self._database = Database(folder)
         self._closed = False
+        self._replacing = replacing
         try:
             with self._database.read() as connection:
                 known = known_width(connection, model)
@@ -116,6 +117,7 @@ class SqlStore:
         """Open a snapshot for reading."""
         self._check_open()
         with self._database.read() as connection:
+            self._check_model(connection)
             yield SqlTransaction(connection, self._cache)
 
     @contextmanager
@@ -123,6 +125,7 @@ class SqlStore:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
         self._check_open()
         with self._database.write() as connection:
+            self._check_model(connection)
             tx = SqlTransaction(connection, self._cache, writing=True)
             yield tx
         for cube_key in tx.cubes.deleted:
@@ -152,6 +155,11 @@ class SqlStore:
         """Close the store; calls after it raise `StoreError`."""
         self._closed = True
         self._database.close()
+
+    def _check_model(self, connection: Connection) -> None:
+        """Refuse to mix models: what one has written would silently not be found by the other."""
+        if not self._replacing:
+            check_unchanged(connection, self._cache.model)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -1,0 +1,80 @@
+"""A store and its embedder: a change by another process is told, and what an outage left out is made up for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mnemic import wiring
+from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.config import Settings
+from mnemic.errors import EmbedderError, StoreModelError
+from mnemic.model.job import JobState
+from mnemic.runtime.worker import ATTEMPTS
+from tests.services.opened import Clock, open_memory
+
+
+class Renamed:
+    """Embeds by hashing, under another name; fails while it is down."""
+
+    def __init__(self, name: str = "another") -> None:
+        self._inner = HashingEmbedder(64)
+        self.name, self.width = name, self._inner.width
+        self.down = False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.down:
+            raise EmbedderError("the embedder is down")
+        return self._inner.embed(texts)
+
+
+def test_a_memory_whose_store_another_process_moved_to_another_embedder_says_so(tmp_path: Path) -> None:
+    with open_memory(tmp_path, embedder=Renamed("first")) as memory:
+        memory.add("I live in Porto.", user="ann")
+        memory.search("Where do I live?", user="ann")
+        settings = Settings(home=str(tmp_path), worker=False)
+        parts = wiring.build(settings, embedder=Renamed("second"), replacing=True)
+        for call in (lambda: memory.add("I moved.", user="ann"), lambda: memory.search("Where?", user="ann")):
+            with pytest.raises(StoreModelError, match="second"):
+                call()
+        parts.reindex.run()
+        parts.close()
+        with pytest.raises(StoreModelError, match="second"):
+            memory.add("I moved.", user="ann")
+    with open_memory(tmp_path, embedder=Renamed("second")) as memory:
+        assert memory.search("Where do I live?", user="ann")[0].text == "I live in Porto."
+
+
+def test_what_could_not_be_embedded_for_long_is_embedded_with_the_next_work_of_its_cube(tmp_path: Path) -> None:
+    embedder, clock = Renamed(), Clock()
+    with open_memory(tmp_path, embedder=embedder, clock=clock) as memory:
+        embedder.down = True
+        memory.add("I live in Porto.", user="ann")
+        for _ in range(ATTEMPTS):
+            while memory._parts.worker.run_once():
+                pass
+            clock.at += timedelta(minutes=5)
+        assert {job.state for job in memory.jobs.list(user="ann")} == {JobState.DEAD}
+        embedder.down = False
+        memory.add("I like tea.", user="ann")
+        while memory._parts.worker.run_once():
+            pass
+        cube = memory._parts.scoping.known("ann")
+        assert cube is not None
+        with memory._parts.store.read() as tx:
+            assert tx.index.count_without_vector(cube.key) == 0
+        assert {job.state for job in memory.jobs.list(user="ann")} == {JobState.DONE}
+
+
+def test_jobs_that_are_done_do_not_pile_up(tmp_path: Path) -> None:
+    with open_memory(tmp_path) as memory:
+        for number in range(220):
+            memory.add(f"Turn {number}.", user="ann")
+            while memory._parts.worker.run_once():
+                pass
+        assert memory.stats(user="ann").jobs["done"] <= 201

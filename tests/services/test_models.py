@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic import wiring
+from mnemic import Memory, wiring
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
 from mnemic.errors import EmbedderError, StoreModelError
+from mnemic.model.index import CubeView
 from mnemic.model.job import JobState
 from mnemic.runtime.worker import ATTEMPTS
-from tests.services.opened import Clock, open_memory
+from tests.services.opened import Clock, open_memory, talk
 
 
 class Renamed:
@@ -78,3 +79,23 @@ def test_jobs_that_are_done_do_not_pile_up(tmp_path: Path) -> None:
             while memory._parts.worker.run_once():
                 pass
         assert memory.stats(user="ann").jobs["done"] <= 201
+
+
+def test_topics_that_formed_while_the_embedder_was_down_are_embedded_later(tmp_path: Path) -> None:
+    embedder = Renamed()
+    with open_memory(tmp_path, embedder=embedder) as memory:
+        embedder.down = True
+        talk(memory, [(who, f"The garden, row {number}.") for number in range(9) for who in ("ann", "bot")])
+        cube = memory._parts.scoping.known("ann")
+        assert cube is not None
+        assert sum(memory._parts.organize._tiering.run(cube.key)) > 0
+        embedder.down = False
+        memory.jobs.wait(user="ann")
+        view = view_of(memory, cube.key)
+        assert "segment" in view.kind_names
+        assert bool(view.vectors.any(axis=1).all())
+
+
+def view_of(memory: Memory, cube_key: int) -> CubeView:
+    with memory._parts.store.read() as tx:
+        return tx.index.view(cube_key)

@@ -6,6 +6,7 @@ version, embedded before the transaction that stores it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -27,6 +28,8 @@ from mnemic.services.indexing import embed_texts, indexed_text, put_memory
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
 from mnemic.text import clean
+
+_log = logging.getLogger(__name__)
 
 MESSAGE: Final = "message"
 KINDS: Final = (MESSAGE, *(kind.value for kind in MemoryKind))
@@ -145,7 +148,8 @@ class Curate:
         """Return vectors by text; none when the embedder fails: a job embeds it later, words find it until then."""
         try:
             return embed_texts(self._embedder, texts)
-        except EmbedderError:
+        except EmbedderError as error:
+            _log.warning("embedding_deferred", extra={"texts": len(texts), "reason": str(error)})
             return {}
 
 

@@ -64,7 +64,8 @@ def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]
 def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> Entry:
     """Return the entry of a segment: its summary and keywords for the words, its centroid for the meaning.
 
-    Its time is that of the last page in it: before that, nobody could have summed it up like this.
+    Its time is that of the last page in it: before that, nobody could have summed it up like this. Without a centroid,
+    as when the embedder was down, it is embedded later by its summary.
     """
     return Entry(
         kind="segment",
@@ -72,7 +73,7 @@ def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> E
         text=f"{segment.summary}\n{', '.join(segment.keywords)}",
         speaker="",
         said_at=to_micros(segment.ended_at),
-        vector=centroid,
+        vector=centroid if centroid.any() else None,
         end=len(segment.summary),
         live=live,
     )

@@ -194,6 +194,7 @@ class Loading:
             self._tx.segments.put(segment, centroid)
         pairs = zip(segments, centroids, strict=True)
         entries = [segment_entry(segment, centroid, live=not segment.archived) for segment, centroid in pairs]
+        self._without_vector += sum(entry.vector is None for entry in entries)
         self._tx.index.add(self._cube.key, self._revision, entries)
         self._stored[kind] += len(segments)
 

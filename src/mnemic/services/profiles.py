@@ -31,7 +31,7 @@ class Profiles:
     def profile(self, *, user: object, subject: object = None, as_of: object = None, cube: object = None) -> Profile:
         """Return what is known about people; see `Memory.profile`.
 
-        Without `as_of`, it is what held when the cube's newest message was said.
+        Without `as_of`, it is what held when the cube's newest message was said, and not later than now.
         """
         named = None if subject is None else fold(check_id(subject, "subject"))
         moment = None if as_of is None else read_time(as_of, "as_of", now=self._clock.now(), zone=self._zone)[0]
@@ -40,7 +40,8 @@ class Profiles:
             if target is None:
                 return Profile(())
             found = [each for each in _every(tx, target.key) if named is None or fold(each.subject) == named]
-            return Profile(build_profile(found, moment or tx.cubes.latest_said(target.key)))
+            latest = tx.cubes.latest_said(target.key)
+            return Profile(build_profile(found, moment or (latest and min(latest, self._clock.now()))))
 
 
 def _every(tx: Transaction, cube_key: int) -> Iterator[Memory]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -281,3 +282,17 @@ def test_an_everyday_question_is_answered_by_what_holds_now(question: str, answe
         said("Omar", "Nice weather."),
     )
     assert ask(question, *hits, asker="ida").text == answer
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_what_used_to_hold_is_no_answer_to_what_holds(order: int) -> None:
+    hits = [said("Ida", "I live in Porto."), said("Ida", "I used to live in Ghent.", days=order)]
+    assert ask("Where does Ida live?", *hits).text == "Porto (before: Ghent)"
+    assert ask("Does Ida live in Ghent?", *hits).text == "No: Porto"
+    assert "used to" in ask("Where does Ida live?", hits[1]).text
+
+
+def test_a_memory_that_its_own_words_close_is_what_held_before() -> None:
+    old = known("Ida", "home.place", "Ghent", "Ida used to live in Ghent.", days=5)
+    closed = replace(old, valid_to=old.said_at)
+    assert ask("Where does Ida live?", said("Ida", "I live in Porto."), closed).text == "Porto (before: Ghent)"

@@ -30,6 +30,8 @@ _SHORT: Final = 10  # words of a sentence that says little by itself
 _CLEAR: Final = 0.75
 _DENIES: Final = re.compile(r"n['\u2019]t\b|\b(?:not|never|no longer|stopped|gave up|used to)\b", re.IGNORECASE)
 _STATED: Final = 0.9
+_NOW: Final = re.compile(r"^(?!.*\b(?:did|was|were|used|before|formerly)\b).*\b(?:do|does|is|are|am)\b")
+"""A question of what holds now; when nothing does, what used to is said as that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,11 @@ def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:
         return None
     held = standing(topic, asked, statements)
     if not held.now:
-        return None
+        last = held.before[-1] if held.before else None
+        if last is None or not last.ended or asked.wants is Wants.YES_NO or not _NOW.search(asked.low):
+            return None
+        past = last.text.rstrip(".")
+        return Draft(past, (last.hit,), found=True, confidence=_STATED, value=past)
     text = phrase(asked, topic, held)
     told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
     return Draft(

@@ -77,7 +77,10 @@ _POSSESSIVE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement about a subject, from a memory or from a message, with the hit that it stands on."""
+    """One statement about a subject, from a memory or from a message, with the hit that it stands on.
+
+    `ended` says that its own words close it: "I used to live in Kiel".
+    """
 
     subject: str
     attribute: str
@@ -87,6 +90,7 @@ class Statement:
     since: datetime
     hit: Hit
     dated: bool
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,8 @@ def _of_memory(hit: Hit) -> list[Statement]:
         return []
     told = hit.metadata.get("polarity")
     polarity = told if isinstance(told, int) else -1 if _DENIED.search(hit.text) else 1
-    return [Statement(subject, attribute, value, hit.text, polarity, hit.said_at, hit, dated=False)]
+    ended = hit.valid_to is not None and hit.valid_to <= hit.said_at
+    return [Statement(subject, attribute, value, hit.text, polarity, hit.said_at, hit, dated=False, ended=ended)]
 
 
 def _of_message(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
@@ -149,6 +154,7 @@ def _of_message(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
             each.valid_from,
             hit,
             dated=each.time is not None,
+            ended=each.valid_to is not None and each.valid_to <= hit.said_at,
         )
         for each in extract(hit.text[:4_000], speaker=hit.speaker, said_at=hit.said_at, listener=listener)
     ]
@@ -204,6 +210,9 @@ def standing(topic: Topic, asked: Asked, statements: Sequence[Statement]) -> Sta
         if not _fits(topic, asked, each) or (at is not None and at.end is not None and each.since >= at.end):
             continue
         single = _is_single(each.attribute)
+        if each.ended and at is None:
+            before.append(each)
+            continue
         if each.polarity > 0 or each.attribute.startswith("preference.like"):
             gone = [old for old in now if (single or akin(old.value, each.value))]
             now = [old for old in now if old not in gone] + [each]

@@ -62,14 +62,17 @@ def restore(
 def forget(
     context: typer.Context,
     *,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Messages and memories to erase.")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Messages and memories to erase.")] = None,
     session: Annotated[str | None, typer.Option(help="Erase a whole session.")] = None,
     about: Annotated[str | None, typer.Option(help="Erase everything that mentions these words.")] = None,
     everything: Annotated[bool, typer.Option("--everything", help="Erase all of the user's memory.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     cube: Cube = None,
 ) -> None:
-    """Erase messages or memories with all that was derived from them, everywhere; there is no way back."""
+    """Erase messages or memories with all that was derived from them, everywhere; there is no way back.
+
+    What was said stays when only a memory of it is erased: give the message's id too, or use --about.
+    """
     face = face_of(context)
     if (about is not None or everything) and not yes:
         what = f"everything of user {face.user}" if everything else f"everything that mentions {about!r}"

@@ -63,7 +63,7 @@ def list_jobs(
 def wait_for_jobs(
     context: typer.Context,
     *,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help="Jobs (default: all open ones).")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Jobs (default: all open ones).")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 60,
     cube: Cube = None,
 ) -> None:

@@ -73,7 +73,7 @@ def test_strangers_have_empty_profiles_and_bad_input_is_named(memory: Memory) ->
 
 def test_a_message_from_the_future_does_not_end_plans(tmp_path: Path) -> None:
     with open_memory(tmp_path) as memory:
-        memory.add({"role": "user", "content": "I'm planning to learn Italian.", "at": "2026-02-20T10:00:00Z"}, user="ann")
+        talk(memory, [("ann", "I'm planning to learn Italian.")])
         memory.jobs.wait(user="ann")
         plans = [entry.value for entry in memory.profile(user="ann")]
         memory.add({"role": "user", "content": "Hello there.", "at": "2099-01-01T00:00:00Z"}, user="ann")

@@ -56,11 +56,12 @@ class Learning:
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
             unread = {message.id for message in tx.messages.to_extract(cube_key, BATCH)}
-            changed: dict[str, Memory] = {}
+            known = _Known(tx, cube_key)
+            changed = known.changed
             for message, candidate in found:
                 if message.id in unread:
                     vector = vectors[indexed_text(candidate.attribute, candidate.text)]
-                    self._learn(tx, message, candidate, vector, changed)
+                    self._learn(tx, message, candidate, vector, known)
             texts = unindexed(changed.values(), tx.index.versions(cube_key, list(changed)))
             vectors |= embed_texts(self._embedder, (text for text in texts.values() if text not in vectors))
             fresh = {version_id: vectors[text] for version_id, text in texts.items()}
@@ -75,47 +76,58 @@ class Learning:
         message: StoredMessage,
         candidate: Candidate,
         vector: Vector,
-        changed: dict[str, Memory],
+        known: _Known,
     ) -> None:
         now = self._clock.now()
-        known = self._known(tx, message.cube_key, candidate, changed)
-        plan = reconcile.plan(candidate, known, similar=_similar(tx, message.cube_key, known, vector))
+        beside = known.about(candidate)
+        plan = reconcile.plan(candidate, beside, similar=known.similar(beside, vector))
         target = None
         if not isinstance(plan, reconcile.Add | reconcile.Contradicts):
-            target = next(memory for memory in known if memory.id == plan.memory_id)
+            target = next(memory for memory in beside if memory.id == plan.memory_id)
         source = Source(
             message.id, candidate.quote, message.said_at, message.speaker, message.session, message.external_id
         )
         memory = reconcile.apply(target, plan, source=source, ids=_ids(), recorded_at=now, cube_key=message.cube_key)
         if memory is target:
             return
-        changed[memory.id] = memory
+        known.take(memory)
         if isinstance(plan, reconcile.Contradicts):
             tx.memories.put(memory)
             tx.memories.relate(message.cube_key, "contradicts", memory.id, plan.memory_id, now)
 
-    @staticmethod
-    def _known(tx: Transaction, cube_key: int, candidate: Candidate, changed: dict[str, Memory]) -> list[Memory]:
-        """Return the memories about this attribute of this subject, as this batch has left them so far."""
-        subject = fold(candidate.subject)
-        stored = tx.memories.find(cube_key, subject, candidate.attribute)
-        fresh = [
-            memory
-            for memory in changed.values()
-            if memory.attribute == candidate.attribute and fold(memory.subject) == subject
-        ]
-        renewed = {memory.id for memory in fresh}
-        return [*(memory for memory in stored if memory.id not in renewed), *fresh]
 
+class _Known:
+    """What is known beside the statements of a batch, read once for it, as the batch has left it so far."""
 
-def _similar(tx: Transaction, cube_key: int, known: Sequence[Memory], vector: Vector) -> list[tuple[Memory, float]]:
-    """Return what is known with its cosine to the candidate: the same may be said in other words."""
-    vectors = tx.index.vectors(cube_key, [memory.id for memory in known]) if known else {}
-    return [
-        (memory, float(vectors[memory.id] @ vector) / (float(np.linalg.norm(vectors[memory.id])) or 1.0))
-        for memory in known
-        if memory.id in vectors
-    ]
+    def __init__(self, tx: Transaction, cube_key: int) -> None:
+        self._tx = tx
+        self._cube_key = cube_key
+        self._held: dict[tuple[str, str], dict[str, Memory]] = {}
+        self._vectors: dict[str, Vector] = {}
+        self.changed: dict[str, Memory] = {}
+
+    def about(self, statement: Candidate | Memory) -> list[Memory]:
+        """Return the memories about the attribute of the subject of a statement."""
+        return list(self._beside(statement).values())
+
+    def similar(self, memories: Sequence[Memory], vector: Vector) -> list[tuple[Memory, float]]:
+        """Return memories with their cosine to a statement's vector: the same may be said in other words."""
+        vectors = self._vectors
+        return [(memory, float(vectors[memory.id] @ vector)) for memory in memories if memory.id in vectors]
+
+    def take(self, memory: Memory) -> None:
+        """Keep a memory that the batch has made or changed."""
+        self.changed[memory.id] = memory
+        self._beside(memory)[memory.id] = memory
+
+    def _beside(self, statement: Candidate | Memory) -> dict[str, Memory]:
+        key = (fold(statement.subject), statement.attribute)
+        if key not in self._held:
+            found = self._tx.memories.find(self._cube_key, *key)
+            self._held[key] = {memory.id: memory for memory in found}
+            vectors = self._tx.index.vectors(self._cube_key, list(self._held[key]))
+            self._vectors |= {owner: vector / (np.linalg.norm(vector) or 1.0) for owner, vector in vectors.items()}
+        return self._held[key]
 
 
 def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[str, StoredMessage]:

@@ -296,3 +296,11 @@ def test_a_memory_that_its_own_words_close_is_what_held_before() -> None:
     old = known("Ida", "home.place", "Ghent", "Ida used to live in Ghent.", days=5)
     closed = replace(old, valid_to=old.said_at)
     assert ask("Where does Ida live?", said("Ida", "I live in Porto."), closed).text == "Porto (before: Ghent)"
+
+
+def test_yes_is_not_said_to_what_was_replaced_since() -> None:
+    hits = (said("Ida", "I work as a nurse."), said("Ida", "I'm a teacher now.", days=30))
+    assert ask("Is Ida a nurse?", *hits).text.startswith("No \u2014 Ida")
+    assert "teacher" in ask("Is Ida a nurse?", *hits).text
+    assert ask("Is Ida a teacher?", *hits).text.startswith("Yes")
+    assert ask("Was Ida a nurse?", *hits).text.startswith("Yes")

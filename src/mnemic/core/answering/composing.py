@@ -16,7 +16,15 @@ from mnemic.core.answering.asking import Asked, Wants, read_question
 from mnemic.core.answering.certainty import confidence, read_signs
 from mnemic.core.answering.evidence import Sentence, pool_of, read_sentences
 from mnemic.core.answering.moments import date_answer
-from mnemic.core.answering.statements import asks_attribute, phrase, read_statements, standing, topic_of
+from mnemic.core.answering.statements import (
+    Statement,
+    asks_attribute,
+    phrase,
+    read_statements,
+    replaced,
+    standing,
+    topic_of,
+)
 from mnemic.core.answering.values import value_answer
 from mnemic.model.query import Hit
 from mnemic.text import shorten
@@ -73,7 +81,8 @@ def compose(
     sure = round(confidence(read_signs(asked, pool, sentences)), 3)
     if sure < threshold or not sentences:
         return Draft(NOT_FOUND, (), found=False, confidence=sure)
-    draft = _drawn(asked, sentences, sure)
+    statements = read_statements(usable) if asked.wants is Wants.YES_NO else ()
+    draft = _drawn(asked, sentences, sure, statements)
     whole = {hit.id: hit for hit in usable}  # as they were found, not as the pool weighs them
     return replace(draft, citations=tuple(whole[hit.id] for hit in draft.citations))
 
@@ -100,7 +109,7 @@ def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:
     )
 
 
-def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
+def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float, statements: Sequence[Statement]) -> Draft:
     """Answer from the sentences."""
     if asked.wants is Wants.TIME:
         dated = date_answer(asked, sentences)
@@ -121,6 +130,9 @@ def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float) -> Draft:
     words = _quotation(sentences)
     text = quoted(sentences[0].hit, words)
     if asked.wants is Wants.YES_NO and sentences[0].ours and sentences[0].cover >= _CLEAR:
+        later = replaced(sentences[0].hit, asked, statements) if _NOW.search(asked.low) else None
+        if later is not None:
+            return Draft(f"No \u2014 {later.text}", (later.hit,), found=True, confidence=sure, value=later.text)
         text = f"{'No' if _DENIES.search(words) else 'Yes'} \u2014 {text}"
     return Draft(text, (sentences[0].hit,), found=True, confidence=sure, value=words)
 

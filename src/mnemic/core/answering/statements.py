@@ -226,6 +226,31 @@ def standing(topic: Topic, asked: Asked, statements: Sequence[Statement]) -> Sta
     return Standing(tuple(now), tuple(before))
 
 
+def replaced(hit: Hit, asked: Asked, statements: Sequence[Statement]) -> Statement | None:
+    """Return the latest statement that took the place of what the question asks for and the hit says; None when that
+    still holds, as far as the statements tell.
+    """
+    said = [
+        each
+        for each in statements
+        if hit.id in (each.hit.id, *(source.message_id for source in each.hit.sources))
+        and _is_single(each.attribute)
+        and roots(each.value) & set(asked.stems)
+    ]
+    later = [
+        each
+        for each in statements
+        for old in said
+        if each.attribute == old.attribute
+        and fold(each.subject) == fold(old.subject)
+        and each.since > old.since
+        and each.polarity > 0
+        and not akin(each.value, old.value)
+        and not each.ended
+    ]
+    return later[-1] if later else None
+
+
 def _fits(topic: Topic, asked: Asked, each: Statement) -> bool:
     if fold(each.subject) != fold(topic.subject):
         return False

@@ -99,3 +99,25 @@ def test_topics_that_formed_while_the_embedder_was_down_are_embedded_later(tmp_p
 def view_of(memory: Memory, cube_key: int) -> CubeView:
     with memory._parts.store.read() as tx:
         return tx.index.view(cube_key)
+
+
+def test_a_view_follows_vectors_that_came_later_like_one_that_is_read_afresh(tmp_path: Path) -> None:
+    embedder = Renamed()
+    with open_memory(tmp_path, embedder=embedder) as memory:
+        memory.add("I live in Porto.", user="ann")
+        embedder.down = True
+        memory.add("My cat is called Miso.", user="ann")
+        embedder.down = False
+        memory.add("She sleeps all day.", user="ann")
+        cube = memory._parts.scoping.known("ann")
+        assert cube is not None
+        view_of(memory, cube.key)
+        while memory._parts.worker.run_once():
+            pass
+        followed = view_of(memory, cube.key)
+        with open_memory(tmp_path, embedder=Renamed()) as other:
+            fresh = view_of(other, cube.key)
+        assert followed.keys.tolist() == fresh.keys.tolist()
+        assert followed.previous.tolist() == fresh.previous.tolist()
+        assert np.allclose(followed.pair_norms, fresh.pair_norms, atol=1e-5)
+        assert np.allclose(followed.vectors, fresh.vectors)

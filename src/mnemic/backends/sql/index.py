@@ -29,6 +29,7 @@ _NEVER: Final = np.iinfo(np.int64).max
 _CHUNK: Final = 500  # ids in one statement
 _BYTES_PER_ENTRY: Final = 400  # of a view besides its vector: arrays, owner ids
 _NO_LINKS: Final[NDArray[np.int32]] = np.empty(0, dtype=np.int32)
+_NO_KEYS: Final[NDArray[np.int64]] = np.empty(0, dtype=np.int64)
 _NO_NORMS: Final[NDArray[np.float32]] = np.empty(0, dtype=np.float32)
 _NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
 _NEW_VECTOR = Prepared(insert(s.vector))
@@ -211,7 +212,7 @@ class SqlIndex:
             return _linked(fresh)
         if not count:
             return replace(base, revision=revision)
-        return _linked(_merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh))
+        return _linked(_merge(_select(base, ~np.isin(base.keys, fresh.keys)), fresh), base, fresh.keys)
 
     def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Posting]:
         """Return, for each stem, the entries that hold it."""
@@ -320,8 +321,11 @@ def _numbered(names: Sequence[str | None]) -> tuple[NDArray[np.int32], list[str]
     return np.array([places.get(name, -1) for name in names], dtype=np.int32), different
 
 
-def _linked(view: CubeView) -> CubeView:
-    """Find each passage's neighbours in its session."""
+def _linked(view: CubeView, known: CubeView | None = None, fresh: NDArray[np.int64] = _NO_KEYS) -> CubeView:
+    """Find each passage's neighbours in its session.
+
+    `known` is an older view, and `fresh` the keys of what is not as it was there: pairs of all others have their norm.
+    """
     order = np.lexsort((view.starts, view.positions, view.sessions))
     order = order[view.sessions[order] >= 0]
     together = view.sessions[order][1:] == view.sessions[order][:-1]
@@ -329,8 +333,16 @@ def _linked(view: CubeView) -> CubeView:
     following = np.full(len(view), -1, dtype=np.int32)
     previous[order[1:][together]] = order[:-1][together]
     following[order[:-1][together]] = order[1:][together]
-    pairs = np.flatnonzero(previous >= 0)
     norms = np.ones(len(view), dtype=np.float32)
+    new = previous >= 0
+    if known is not None and len(known):
+        before = np.append(view.keys, -1)[previous]
+        places = np.minimum(np.searchsorted(known.keys, view.keys), len(known) - 1)
+        same = (known.keys[places] == view.keys) & (np.append(known.keys, -1)[known.previous[places]] == before)
+        same &= ~np.isin(view.keys, fresh) & ~np.isin(before, fresh)
+        norms[same] = known.pair_norms[places[same]]
+        new &= ~same
+    pairs = np.flatnonzero(new)
     # |a + b|^2 = |a|^2 + |b|^2 + 2ab, which is 2 + 2ab for unit vectors
     products = np.einsum("ij,ij->i", view.vectors[pairs], view.vectors[previous[pairs]])
     norms[pairs] = np.sqrt(np.maximum(2 + 2 * products, 1e-3))

@@ -158,7 +158,8 @@ def build(
     )
     scoping = Scoping(clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
-    recall = Recall(store, embedder, clock, scoping, zone=settings.zone, warmth=warmth)
+    questions: Embedder = getattr(embedder, "for_queries", lambda: embedder)()  # some models have a prefix for them
+    recall = Recall(store, questions, clock, scoping, zone=settings.zone, warmth=warmth)
     organize = _organize(settings, store, embedder, clock, recall, warmth)
     forget = Forget(store, clock, scoping)
 

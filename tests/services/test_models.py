@@ -121,3 +121,31 @@ def test_a_view_follows_vectors_that_came_later_like_one_that_is_read_afresh(tmp
         assert followed.previous.tolist() == fresh.previous.tolist()
         assert np.allclose(followed.pair_norms, fresh.pair_norms, atol=1e-5)
         assert np.allclose(followed.vectors, fresh.vectors)
+
+
+class Prefixed(Renamed):
+    """Has another prefix for questions than for passages, as some models do."""
+
+    def __init__(self, prefix: str = "passage:") -> None:
+        super().__init__()
+        self.prefix = prefix
+        self.seen: list[str] = []
+        self.questions: Prefixed | None = None
+
+    def for_queries(self) -> Prefixed:
+        self.questions = Prefixed("query:")
+        return self.questions
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.seen += texts
+        return super().embed([f"{self.prefix} {text}" for text in texts])
+
+
+def test_questions_are_embedded_as_questions(tmp_path: Path) -> None:
+    embedder = Prefixed()
+    with open_memory(tmp_path, embedder=embedder) as memory:
+        memory.add("I live in Porto.", user="ann")
+        memory.search("Where do I live?", user="ann")
+    assert embedder.questions is not None
+    assert embedder.questions.seen == ["Where do I live?"]
+    assert embedder.seen == ["I live in Porto."]

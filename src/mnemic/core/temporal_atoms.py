@@ -397,8 +397,10 @@ _COUNT_RULE = (
     _count,
 )
 _STRETCH_RULE = (
-    (rf"(?P<the>the{GAP})?(?P<which>last|past|next|coming){GAP}(?:(?P<n>{COUNT}){GAP})?(?P<unit>day|week"
-    rf"|month|year)s?\b"),
+    (
+        rf"(?P<the>the{GAP})?(?P<which>last|past|next|coming){GAP}(?:(?P<n>{COUNT}){GAP})?(?P<unit>day|week"
+        rf"|month|year)s?\b"
+    ),
     _stretch,
 )
 _RULES: Final = {
@@ -415,8 +417,10 @@ _RULES: Final = {
     ),
     "weekday": _compiled(
         (
-            (rf"(?P<name>{WEEKDAY}|{SHORT_WEEKDAY}(?=\b)){_PARTED}(?!s\b|'s?\w|\s{{1,4}}(?:school|roast"
-            rf"|league|mornings|afternoons|evenings|nights))"),
+            (
+                rf"(?P<name>{WEEKDAY}|{SHORT_WEEKDAY}(?=\b)){_PARTED}(?!s\b|'s?\w|\s{{1,4}}(?:school|roast"
+                rf"|league|mornings|afternoons|evenings|nights))"
+            ),
             _bare_weekday,
         )
     ),
@@ -426,21 +430,27 @@ _RULES: Final = {
     "holiday": _compiled(
         (rf"(?P<name>{HOLIDAY})(?:{GAP}of)?,?{GAP}(?:(?P<year>{YEAR})|'(?P<short>\d\d)\b)", _month_of_year),
         (
-            (rf"{HOLIDAY}(?!\w|['-]\w)(?!\s(?:party|parties|tree|dinner|gift|gifts|present|presents"
-            rf"|market|card|cards|decor|movie|song|costume|lights|eggs?|bunny)\b)"),
+            (
+                rf"{HOLIDAY}(?!\w|['-]\w)(?!\s(?:party|parties|tree|dinner|gift|gifts|present|presents"
+                rf"|market|card|cards|decor|movie|song|costume|lights|eggs?|bunny)\b)"
+            ),
             _bare_name,
         ),
     ),
     "digit": _compiled(
         (
-            (r"(?P<year>(?:18|19|20)\d\d)-(?P<month>0[1-9]"
-            r"|1[0-2])(?:-(?P<day>[0-3]\d)(?:t\d\d:\d\d\S{0,20})?)?(?![\w-])"),
+            (
+                r"(?P<year>(?:18|19|20)\d\d)-(?P<month>0[1-9]"
+                r"|1[0-2])(?:-(?P<day>[0-3]\d)(?:t\d\d:\d\d\S{0,20})?)?(?![\w-])"
+            ),
             _iso,
         ),
         (r"(?P<first>[0-3]?\d)/(?:(?P<second>[0-3]?\d)/)?(?P<year>(?:18|19|20)\d\d)(?![\w/])", _slashed),
         (
-            (rf"(?P<day>[0-3]?\d){_NTH}(?:\s?[-\u2013]\s?(?P<last>[0-3]?\d)(?:st|nd|rd"
-            rf"|th)?)?{GAP}(?:day{GAP})?(?:of{GAP})?(?P<month>{MONTH})\b{_WITH_YEAR}"),
+            (
+                rf"(?P<day>[0-3]?\d){_NTH}(?:\s?[-\u2013]\s?(?P<last>[0-3]?\d)(?:st|nd|rd"
+                rf"|th)?)?{GAP}(?:day{GAP})?(?:of{GAP})?(?P<month>{MONTH})\b{_WITH_YEAR}"
+            ),
             _day_of_month,
         ),
         _COUNT_RULE,

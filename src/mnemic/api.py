@@ -141,6 +141,17 @@ class Memory:
         self._parts.worker.wake()
         return forgotten
 
+    def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
+        """Derive topics and memories again from the messages; return the job that does it.
+
+        What was written, restored or locked by hand stays, and what was forgotten stays forgotten.
+        """
+        job = self._parts.rebuild.run(user=user, cube=cube)
+        self._parts.worker.wake()
+        if wait and job is not None:
+            self._parts.worker.wait(cube, job, user=str(user), timeout=3_600)
+        return job
+
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def search(

@@ -30,6 +30,7 @@ from mnemic.services.organize import Organize
 from mnemic.services.portability import Portability
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
+from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
@@ -78,6 +79,7 @@ class Parts:
     portability: Portability
     organize: Organize
     reindex: Reindex
+    rebuild: Rebuild
     worker: Worker
     settle: Callable[[], None]
     close_embedder: Callable[[], None]
@@ -189,6 +191,7 @@ def build(
         settle=settle,
         close_embedder=close_embedder,
         organize=organize,
+        rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder)),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )

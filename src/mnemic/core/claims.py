@@ -6,12 +6,12 @@ can be put among them. A source remembers when its claim holds from, which is no
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mnemic.core.wording import akin
-from mnemic.model.memory import Change, Source, Version
+from mnemic.model.memory import Candidate, Change, Memory, Source, Version
 from mnemic.model.moment import TimeSpan
 
 
@@ -53,6 +53,19 @@ def is_told(versions: Sequence[Version], claim: Claim) -> bool:
             for source in version.sources
         )
         for message_id, quote in told
+    )
+
+
+def is_read(memories: Iterable[Memory], message_id: str, candidate: Candidate) -> bool:
+    """Tell whether a statement of this message stands in the memories already, as history even: it is read again."""
+    return any(
+        source.message_id == message_id
+        and candidate.quote in source.quote
+        and version.polarity == candidate.polarity
+        and akin(version.value, candidate.value)
+        for memory in memories
+        for version in memory.versions
+        for source in version.sources
     )
 
 

@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.core.curating import keyed
+from mnemic.core.wording import stems_key
+from mnemic.ids import content_hash
 from mnemic.model.memory import Memory, Source, Version
-from mnemic.text import content_terms, terms
+from mnemic.text import content_terms, fold, terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,21 @@ def remains(memory: Memory, erased: Mapping[str, str], texts: Mapping[str, str])
 def without(memory: Memory, version_ids: Collection[str]) -> Memory | None:
     """Return a memory without some of its versions; None when none is left."""
     return _kept(memory, [version for version in memory.versions if version.id not in version_ids])
+
+
+def mark(message_id: str, subject: str, attribute: str, value: str) -> str:
+    """Return what names a statement of a message without telling it: kept when its owner forgets the statement."""
+    return content_hash(message_id, fold(subject), attribute, stems_key(value))
+
+
+def marks(memory: Memory, version_ids: Collection[str]) -> set[str]:
+    """Return the marks of some versions of a memory, one for each message that they stand on."""
+    return {
+        mark(source.message_id, memory.subject, memory.attribute, version.value)
+        for version in memory.versions
+        if version.id in version_ids
+        for source in version.sources
+    }
 
 
 def leaks(text: str, erased: Iterable[str], left: Iterable[str]) -> bool:

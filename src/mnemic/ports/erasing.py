@@ -38,6 +38,10 @@ class Erasing(Protocol):
         """Mark a segment's pages to be promoted again."""
         ...
 
+    def set_underived(self, cube_key: int) -> None:
+        """Mark all messages to be read, and all pages to be moved and promoted, again."""
+        ...
+
     def everything(self, cube_key: int) -> Mapping[str, int]:
         """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
         ...

@@ -8,7 +8,7 @@ reaches across cubes. Transactions are not shared between threads; the store is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -210,6 +210,14 @@ class Memories(Protocol):
 
     def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Sequence[str]:
         """Return the ids of the memories that stand on any of these messages."""
+        ...
+
+    def disown(self, cube_key: int, marks: Collection[str]) -> None:
+        """Keep marks of statements that their owner has forgotten."""
+        ...
+
+    def disowned(self, cube_key: int, marks: Collection[str]) -> set[str]:
+        """Return those of the marks that are of forgotten statements."""
         ...
 
     def relations(self, cube_key: int, ids: Sequence[str]) -> Sequence[tuple[str, str, str]]:

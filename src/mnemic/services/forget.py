@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnemic.core.erasure import remains, without
+from mnemic.core.erasure import marks, remains, without
 from mnemic.core.intake import check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
@@ -97,7 +97,8 @@ class Forget:
             found = tx.cubes.get(principal, name)
             if found is None:
                 raise NotFoundError(
-                    f"no cube {name!r} is visible to {principal!r}; `cubes.list` shows those that are", cube=name
+                    f"no cube {name!r} is visible to {principal!r}; `cubes.list` shows those that are",
+                    cube=name,
                 )
             target, role = found
             if not role.covers(Role.OWNER):
@@ -214,9 +215,13 @@ def _holding(tx: Transaction, cube: Cube, phrase: Sequence[str]) -> list[str]:
 
 
 def _without_mentions(tx: Transaction, memory: Memory, phrase: Sequence[str], revision: int) -> Counter[str]:
-    """Remove the versions of a memory that mention a phrase; without a phrase, the memory."""
+    """Remove the versions of a memory that mention a phrase; without a phrase, the memory.
+
+    Their messages stay: marks are kept, so that reading these again does not bring back what was forgotten.
+    """
     whole = not phrase or mentions(memory.subject, phrase)
     gone = {version.id for version in memory.versions if whole or _mentioning(version, phrase)}
+    tx.memories.disown(memory.cube_key, marks(memory, gone))
     return _put_what_is_left(tx, memory, without(memory, gone), revision)
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mnemic.core import reconcile
+from mnemic.core.claims import is_read
+from mnemic.core.erasure import mark
 from mnemic.core.extraction import extract
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
@@ -48,9 +50,7 @@ class Learning:
                 return 0
             before = _turns_before(tx, messages)
             found = [
-                (message, candidate)
-                for message in messages
-                for candidate in _readable(message, before.get(message.id))
+                (message, candidate) for message in messages for candidate in _readable(message, before.get(message.id))
             ]
         vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         with self._store.write() as tx:
@@ -58,8 +58,9 @@ class Learning:
             unread = {message.id for message in tx.messages.to_extract(cube_key, BATCH)}
             known = _Known(tx, cube_key)
             changed = known.changed
+            forgotten = tx.memories.disowned(cube_key, [_mark(message, candidate) for message, candidate in found])
             for message, candidate in found:
-                if message.id in unread:
+                if message.id in unread and _mark(message, candidate) not in forgotten:
                     vector = vectors[indexed_text(candidate.attribute, candidate.text)]
                     self._learn(tx, message, candidate, vector, known)
             texts = unindexed(changed.values(), tx.index.versions(cube_key, list(changed)))
@@ -80,6 +81,8 @@ class Learning:
     ) -> None:
         now = self._clock.now()
         beside = known.about(candidate)
+        if is_read(beside, message.id, candidate):
+            return
         plan = reconcile.plan(candidate, beside, similar=known.similar(beside, vector))
         target = None
         if not isinstance(plan, reconcile.Add | reconcile.Contradicts):
@@ -128,6 +131,10 @@ class _Known:
             vectors = self._tx.index.vectors(self._cube_key, list(self._held[key]))
             self._vectors |= {owner: vector / (np.linalg.norm(vector) or 1.0) for owner, vector in vectors.items()}
         return self._held[key]
+
+
+def _mark(message: StoredMessage, candidate: Candidate) -> str:
+    return mark(message.id, candidate.subject, candidate.attribute, candidate.value)
 
 
 def _turns_before(tx: Transaction, messages: Sequence[StoredMessage]) -> dict[str, StoredMessage]:

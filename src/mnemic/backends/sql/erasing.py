@@ -75,12 +75,19 @@ class SqlErasing:
         mine = (s.page.c.cube_key == cube_key, s.page.c.segment_id == segment_id)
         self._connection.execute(update(s.page).where(*mine).values(analysed=False))
 
+    def set_underived(self, cube_key: int) -> None:
+        """Mark all messages to be read, and all pages to be moved and promoted, again."""
+        self._connection.execute(update(s.message).where(s.message.c.cube_key == cube_key).values(extracted=False))
+        anew = {"segment_id": None, "chain_id": None, "analysed": False}
+        self._connection.execute(update(s.page).where(s.page.c.cube_key == cube_key).values(anew))
+
     def everything(self, cube_key: int) -> Mapping[str, int]:
         """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, keys)
         removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
-        self._empty(s.relation, cube_key)
+        for table in (s.relation, s.forgotten):
+            self._empty(table, cube_key)
         values = {"erasures": s.cube.c.erasures + 1, "latest_said": None}
         self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
         self._silence_jobs(cube_key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -108,6 +108,24 @@ class SqlMemories:
         if self._connection.scalar(select(s.relation.c.kind).where(*same)) is None:
             values = {"cube_key": cube_key, "kind": kind, "from_id": from_id, "to_id": to_id}
             self._connection.execute(insert(s.relation), {**values, "created_at": to_micros(at)})
+
+    def disown(self, cube_key: int, marks: Collection[str]) -> None:
+        """Keep marks of statements that their owner has forgotten."""
+        known = self.disowned(cube_key, marks)
+        fresh = [{"cube_key": cube_key, "mark": mark} for mark in sorted(set(marks) - known)]
+        if fresh:
+            self._connection.execute(insert(s.forgotten), fresh)
+
+    def disowned(self, cube_key: int, marks: Collection[str]) -> set[str]:
+        """Return those of the marks that are of forgotten statements."""
+        found: set[str] = set()
+        asked = sorted(set(marks))
+        for start in range(0, len(asked), 500):
+            chosen = s.forgotten.c.mark.in_(asked[start : start + 500])
+            found.update(
+                self._connection.scalars(select(s.forgotten.c.mark).where(s.forgotten.c.cube_key == cube_key, chosen))
+            )
+        return found
 
     def relations(self, cube_key: int, ids: Sequence[str]) -> Sequence[tuple[str, str, str]]:
         """Return (kind, from, to) of all relations that touch these ids."""

@@ -237,6 +237,14 @@ relation = Table(
     Index(None, "to_id"),
 )
 
+forgotten = Table(
+    "forgotten",
+    metadata,
+    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True),
+    Column("mark", Text, primary_key=True),
+    sqlite_with_rowid=False,
+)
+
 entry = Table(
     "entry",
     metadata,

@@ -118,6 +118,14 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_table(
+        "forgotten",
+        sa.Column("cube_key", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("mark", sa.Text(), nullable=False),
+        sa.ForeignKeyConstraint(["cube_key"], ["cube.key"], name=op.f("fk_forgotten_cube_key"), ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("cube_key", "mark", name=op.f("pk_forgotten")),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "relation",
         sa.Column("cube_key", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),

@@ -1,0 +1,55 @@
+"""Deriving a cube again from its messages: topics and memories go, and the background work forms them anew.
+
+Messages are the truth and stay as they are. So does what its owner wrote, restored or locked by hand, and what its
+owner has forgotten stays forgotten. Useful after an upgrade whose rules read more.
+"""
+
+from __future__ import annotations
+
+from mnemic.core.claims import by_hand
+from mnemic.ids import new_id
+from mnemic.model.job import ORGANIZE, queued
+from mnemic.model.memory import Memory
+from mnemic.model.scope import Cube
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.scoping import Scoping
+from mnemic.services.targets import writable
+
+_BATCH = 500  # memories read together
+
+
+class Rebuild:
+    """The use case of `rebuild`."""
+
+    def __init__(self, store: Store, clock: Clock, scoping: Scoping) -> None:
+        self._store = store
+        self._clock = clock
+        self._scoping = scoping
+
+    def run(self, *, user: object, cube: object = None) -> str | None:
+        """Drop what was derived and queue the work that derives it; return the job, None for a user with nothing."""
+        with self._store.write() as tx:
+            target = writable(self._scoping, tx, user, cube)
+            if target is None:
+                return None
+            tx.cubes.touch(target.key)
+            _drop_memories(tx, target)
+            segments = [segment.id for segment, _ in tx.segments.list(target.key, archived=True)]
+            tx.index.remove(target.key, segments)
+            tx.erasing.segments(target.key, segments)
+            tx.erasing.set_underived(target.key)
+            return tx.jobs.put(queued(new_id(), target.key, ORGANIZE, self._clock.now()))
+
+
+def _drop_memories(tx: Transaction, cube: Cube) -> None:
+    after: str | None = None
+    while memories := tx.memories.list(cube.key, after=after, limit=_BATCH):
+        after = memories[-1].id
+        derived = [memory.id for memory in memories if not _is_owners(memory)]
+        tx.index.remove(cube.key, derived)
+        tx.memories.delete(cube.key, derived)
+
+
+def _is_owners(memory: Memory) -> bool:
+    return memory.locked or bool(by_hand(memory.versions)) or not any(version.sources for version in memory.versions)

@@ -224,3 +224,11 @@ def test_quiet_keeps_results_and_drops_confirmations(terminal: Terminal) -> None
     said = terminal.type("add", "The kettle is red.", "--at", "2025-01-01T00:00", "--quiet")
     assert (said.code, said.out, said.err) == (0, "", "")
     assert "kettle" in terminal.type("search", "kettle", "--quiet").out
+
+
+def test_rebuilding_derives_the_same_and_says_what_it_did(moved: Terminal) -> None:
+    before = moved.json("list", "--kind", "memory")
+    assert before
+    assert moved.json("rebuild")["job"]
+    after = moved.json("list", "--kind", "memory")
+    assert sorted(str(each["attribute"]) for each in after) == sorted(str(each["attribute"]) for each in before)

@@ -46,6 +46,7 @@ forget | curating.forget | Correct and erase | Erase messages or memories with a
 export | moving.export | Keep in order | Write a memory as JSON Lines: everything, ready to import again.
 doctor | keeping.doctor | Keep in order | Check Python, SQLite, the folder, the embedder and the store.
 reindex | keeping.reindex | Keep in order | Compute all vectors again with the embedder of the settings.
+rebuild | keeping.rebuild | Keep in order | Derive topics and memories again from what was said.
 jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
 models | keeping.MODELS | Keep in order | Embedding models of your own choice: pull one.

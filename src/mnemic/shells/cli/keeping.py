@@ -1,4 +1,4 @@
-"""The commands that keep a memory in order: doctor, reindex, jobs, cubes, models.
+"""The commands that keep a memory in order: doctor, reindex, rebuild, jobs, cubes, models.
 
 They look at the folder and the machine as well as at the memories.
 """
@@ -43,6 +43,15 @@ def reindex(context: typer.Context) -> None:
     face = face_of(context)
     done = upkeep.reindex(face)
     face.confirm({"vectors": done}, lambda: f"computed {done:,} vectors")
+
+
+def rebuild(context: typer.Context, *, cube: Cube = None) -> None:
+    """Derive topics and memories again; what was changed by hand stays, what was forgotten stays forgotten."""
+    face = face_of(context)
+    with face.memory() as memory:
+        job = memory.rebuild(user=face.user, cube=cube, wait=True)
+    told = "derived topics and memories again" if job else "nothing is stored yet"
+    face.confirm({"job": job}, lambda: told)
 
 
 @JOBS.command("list")

@@ -23,7 +23,7 @@ FILE: Final = "mnemic.toml"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that can be set. The defaults are those of DESIGN part 6."""
+    """Everything that can be set, each with its default."""
 
     home: str = ""
     """Folder of the memory; empty means the user's data directory."""

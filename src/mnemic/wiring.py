@@ -181,7 +181,7 @@ def build(
         ),
         recall=recall,
         contexts=Contexts(store, recall, scoping),
-        answer=AnswerService(recall, clock, zone=settings.zone, threshold=settings.answer_threshold),
+        answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
         curate=Curate(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),

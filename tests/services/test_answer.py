@@ -75,3 +75,100 @@ def test_a_question_that_cannot_be_read_names_its_field(memory: Memory) -> None:
         memory.ask(7, user="ann")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="reference_time"):
         memory.ask("Where?", user="ann", reference_time="soonish")
+
+
+def told(folder: Path, *words: str, user: str = "ann") -> Memory:
+    """A memory of what Ann said, in sessions four days apart, refined."""
+    opened = open_memory(folder)
+    for number, text in enumerate(words):
+        talk(opened, [("Ann", text)], session=f"s{number}", day=2 + 4 * number, user=user)
+    opened.jobs.wait(user=user)
+    return opened
+
+
+@pytest.mark.parametrize(
+    "words, question, answer",
+    [
+        (("Lea is my girlfriend.", "Lea and I broke up last week."), "Who is my girlfriend?", "No longer: Lea"),
+        (("Lea is my girlfriend.", "Lea and I broke up last week."), "Do I have a girlfriend?", "No \u2014 "),
+        (("Lea is my girlfriend.", "Lea and I broke up last week."), "Is Lea my girlfriend?", "No \u2014 "),
+        (("I work at Acme.", "I quit my job at Acme."), "Where do I work?", "No longer: Acme"),
+        (("I work at Acme as a welder.", "I quit my job at Acme."), "Where do I work?", "Ann quit their job at Acme ("),
+        (("I'm a teacher at Acme.", "I quit my job."), "Where do I work?", "No longer: Acme"),
+        (("I work at Acme as a welder.", "I quit my job at Acme."), "What is my job?", "No longer: welder"),
+        (("I play tennis every week.", "I stopped playing tennis."), "What sport do I play?", "No longer: "),
+        (("I drive a red Volvo.", "I sold my car."), "What car do I drive?", "No longer: red Volvo"),
+        (("I drive a red Volvo.", "I sold my car."), "Do I have a car?", "No \u2014 "),
+        (("I have a Toyota.", "I sold the Toyota."), "What car do I have?", "No longer: Toyota"),
+        (("I own a house in Kiel.", "We sold the house."), "Do I own a house?", "No \u2014 "),
+        (("I'm vegetarian.", "I'm not vegetarian anymore."), "Am I vegetarian?", "No \u2014 "),
+        (("I drink coffee.", "I don't drink coffee anymore."), "Do I drink coffee?", "No \u2014 "),
+        (
+            ("I drink coffee every morning.", "I don't drink coffee anymore."),
+            "What do I drink in the morning?",
+            "No longer: ",
+        ),
+    ],
+)
+def test_what_memory_holds_to_be_over_is_not_stated(
+    tmp_path: Path, words: tuple[str, ...], question: str, answer: str
+) -> None:
+    with told(tmp_path, *words) as opened:
+        given = opened.ask(question, user="ann")
+        assert given.text.startswith(answer)
+        ending = opened.list(user="ann", kinds="message")[-1].id
+        assert ending in {source.message_id for hit in given.citations for source in hit.sources}
+
+
+def test_what_has_begun_again_is_stated_again(tmp_path: Path) -> None:
+    words = ("I drink coffee.", "I don't drink coffee anymore.", "I drink coffee again.")
+    with told(tmp_path, *words) as opened:
+        assert opened.ask("Do I drink coffee?", user="ann").text.startswith("Yes")
+    with told(tmp_path / "cars", "I have a Toyota.", "I sold the Toyota.", "I bought a Fiat.") as opened:
+        assert opened.ask("What car do I have?", user="ann").text.startswith("Fiat")
+    words = ("I work at Acme.", "I quit my job at Acme.", "I started working at Globex.")
+    with told(tmp_path / "jobs", *words) as opened:
+        answer = opened.ask("Where do I work?", user="ann")
+        assert answer.text.startswith("Globex") and "Globex" in answer.citations[0].text
+    words = ("Lea is my girlfriend.", "Lea and I broke up.", "I have a new girlfriend, Mia.")
+    with told(tmp_path / "partners", *words) as opened:
+        assert "Mia" in opened.ask("Who is my girlfriend?", user="ann").text
+        assert opened.ask("Is Lea my girlfriend?", user="ann").text.startswith("No")
+
+
+def test_a_question_about_what_is_denied_gets_the_denial(tmp_path: Path) -> None:
+    with told(tmp_path, "I don't eat fish.") as opened:
+        assert opened.ask("What do I not eat?", user="ann").text == "Fish"
+
+
+def test_what_is_over_still_held_when_it_is_asked_from_the_past(tmp_path: Path) -> None:
+    with told(tmp_path, "I'm vegetarian.", "I'm not vegetarian anymore.") as opened:
+        assert opened.ask("What is my diet?", user="ann", as_of="2026-01-03").text == "Vegetarian"
+
+
+@pytest.mark.parametrize(
+    "question", ["Tell me about Ann.", "What do you know about me?", "Who am I?", "Tell me about myself", "Who is Ann?"]
+)
+def test_an_open_question_about_a_person_is_answered_with_what_is_known(tmp_path: Path, question: str) -> None:
+    words = ("My name is Ann Berg.", "I live in Porto.", "My sister Noor works as a nurse.", "I love hiking.")
+    with told(tmp_path, *words) as opened:
+        answer = opened.ask(question, user="ann")
+        assert "Ann lives in Porto." in answer.text and "Ann loves hiking." in answer.text
+        assert "nurse" not in answer.text
+        assert len(answer.citations) == answer.text.count(".") <= 6
+        assert all(hit.sources for hit in answer.citations)
+
+
+def test_who_somebody_is_and_what_my_name_is(tmp_path: Path) -> None:
+    with told(tmp_path, "My name is Ann Berg.", "My sister Noor works as a nurse.") as opened:
+        assert opened.ask("What is my name?", user="ann").text == "Ann Berg"
+        assert opened.ask("Who is Noor?", user="ann").text == "Ann has a sister named Noor. Noor works as a nurse."
+        for question in ("Who is Zoe?", "Tell me about Zoe.", "What do you know about Ben?"):
+            assert opened.ask(question, user="ann").text == NOT_FOUND
+        assert opened.ask("Who am I?", user="stranger").text == NOT_FOUND
+
+
+def test_i_am_the_only_one_who_spoke_when_nobody_has_the_users_name(tmp_path: Path) -> None:
+    with told(tmp_path, "I live in Porto.", "Lea is my girlfriend.", "Lea and I broke up.", user="u7") as opened:
+        text = opened.ask("Who am I?", user="u7").text
+        assert "Ann lives in Porto." in text and "girlfriend named" not in text

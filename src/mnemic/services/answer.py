@@ -7,16 +7,35 @@ the first one gives taking the place of the second one's pronoun.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import Final
 
-from mnemic.core.answering import NOT_FOUND, THRESHOLD, Draft, compose, parts_of, put_name
+from mnemic.core.answering import (
+    NOT_FOUND,
+    THRESHOLD,
+    Draft,
+    Open,
+    best_known,
+    compose,
+    parts_of,
+    person_of,
+    put_name,
+    read_open,
+    told,
+)
 from mnemic.core.intake import read_time
 from mnemic.errors import InputError
 from mnemic.model.answer import Answer
+from mnemic.model.memory import Change, Memory, MemoryKind, Version
+from mnemic.model.profile import ProfileEntry
+from mnemic.model.query import Hit
 from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store
+from mnemic.services.profiles import Profiles
 from mnemic.services.recall import Recall
+from mnemic.services.scoping import Scoping
 
 LIMIT: Final = 30
 """Hits that an answer is drawn from."""
@@ -31,9 +50,21 @@ EXTRACTIVE: Final = "extractive"
 class AnswerService:
     """The use case of `ask`."""
 
-    def __init__(self, recall: Recall, clock: Clock, *, zone: tzinfo, threshold: float = THRESHOLD) -> None:
-        self._recall = recall
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        scoping: Scoping,
+        recall: Recall,
+        *,
+        zone: tzinfo,
+        threshold: float = THRESHOLD,
+    ) -> None:
+        self._store = store
         self._clock = clock
+        self._scoping = scoping
+        self._recall = recall
+        self._profiles = Profiles(store, clock, scoping, zone=zone)
         self._zone = zone
         self._threshold = threshold
 
@@ -66,6 +97,10 @@ class AnswerService:
         as_of: datetime | str | float | None,
         reference: datetime,
     ) -> Draft:
+        about = read_open(question)
+        known = self._about(about, user, cubes, as_of) if about is not None else None
+        if known is not None:
+            return known
         search = partial(self._recall.search, question, user=user, cubes=cubes, as_of=as_of, reference_time=reference)
         hits = {hit.id: hit for hit in search(limit=LIMIT)}
         hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
@@ -76,8 +111,93 @@ class AnswerService:
             reference=reference,
             speakers=speakers,
             asker=str(user),
+            over=self._over(list(hits.values()), user, cubes, as_of, reference),
             threshold=self._threshold,
         )
+
+    def _over(
+        self,
+        hits: Sequence[Hit],
+        user: object,
+        cubes: Sequence[str] | str | None,
+        as_of: datetime | str | float | None,
+        reference: datetime,
+    ) -> list[Hit]:
+        """Return the versions of memories that stand on the found messages and that are closed, or denials."""
+        at = reference
+        if as_of is not None:
+            at = read_time(as_of, "as_of", now=self._clock.now(), zone=self._zone)[0]
+        found: list[Hit] = []
+        with self._store.read() as tx:
+            for cube in self._scoping.for_read(tx, user, cubes).cubes:
+                ids = [hit.id for hit in hits if hit.kind == "message" and hit.cube == cube.id]
+                ids += [source.message_id for hit in hits if hit.kind != "message" for source in hit.sources]
+                memories = tx.memories.get(cube.key, tx.memories.of_messages(cube.key, ids) if ids else [])
+                for memory in memories.values():
+                    found.extend(_version_hit(memory, each, cube.id) for each in _versions_over(memory, at))
+        return found
+
+    def _about(
+        self, asked: Open, user: object, cubes: Sequence[str] | str | None, as_of: datetime | str | float | None
+    ) -> Draft | None:
+        """Return what memory holds best about a person; None when it holds nothing."""
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, cubes)
+        entries: list[tuple[ProfileEntry, str]] = []
+        for cube in scope.cubes:
+            named = None if cubes is None else cube.id
+            found = self._profiles.profile(user=user, as_of=as_of, cube=named)
+            entries.extend((entry, cube.id) for entry in found)
+        everyone = [entry for entry, _ in entries]
+        person = person_of(asked, everyone, str(user))
+        best = best_known(asked, everyone, person) if person is not None else []
+        if not best:
+            return None
+        citations = tuple(_entry_hit(entry, cube) for entry, cube in entries if entry in best)
+        sure = min(entry.confidence for entry in best)
+        text = told(best, name_only=asked.name_only)
+        return Draft(text, citations, found=True, confidence=round(sure, 3), value=text, name=best[0].subject)
+
+
+def _versions_over(memory: Memory, at: datetime) -> list[Version]:
+    """Return what a memory holds to be over at a moment, or to be denied then. One version that was only put into
+    fuller words is neither, nor is an event, which ends by itself.
+    """
+    if memory.kind is MemoryKind.EVENT:
+        return []
+    known = [version for version in memory.versions if version.valid_from <= at]
+    found = []
+    for version, after in zip(known, [*known[1:], None], strict=False):
+        closed = version.valid_to is not None and version.valid_to <= at
+        if version.polarity < 0 and not closed:
+            found.append(replace(version, valid_to=None))
+        reworded = after is not None and after.change is Change.REFINED
+        if version.polarity > 0 and closed and not reworded and version.valid_from != version.valid_to:
+            found.append(version)
+    return found
+
+
+def _version_hit(memory: Memory, version: Version, cube: str) -> Hit:
+    first = version.sources[0] if version.sources else None
+    said_at = first.said_at if first else version.valid_from
+    facts = {
+        "subject": memory.subject, "attribute": memory.attribute, "value": version.value, "polarity": version.polarity,
+        "valid_from": version.valid_from.isoformat(),
+    }  # fmt: skip
+    return Hit(
+        memory.id, memory.kind.value, version.text, 0.0, said_at, first.speaker if first else memory.subject,
+        first.session if first else "", cube, version.sources, metadata=facts, valid_to=version.valid_to,
+    )  # fmt: skip
+
+
+def _entry_hit(entry: ProfileEntry, cube: str) -> Hit:
+    first = entry.evidence[0] if entry.evidence else None
+    kind = "preference" if entry.attribute.startswith("preference.") else "fact"
+    facts = {"subject": entry.subject, "attribute": entry.attribute, "value": entry.value, "polarity": entry.polarity}
+    return Hit(
+        entry.memory_id, kind, entry.text, entry.confidence, first.said_at if first else entry.since,
+        first.speaker if first else entry.subject, first.session if first else "", cube, entry.evidence, metadata=facts,
+    )  # fmt: skip
 
 
 def _joined(drafts: Sequence[Draft]) -> Answer:
@@ -85,7 +205,7 @@ def _joined(drafts: Sequence[Draft]) -> Answer:
     found = [draft for draft in drafts if draft.found]
     if not found:
         return Answer(NOT_FOUND, (), found=False, mode=EXTRACTIVE, confidence=max(draft.confidence for draft in drafts))
-    citations = {hit.id: hit for draft in found for hit in draft.citations}
+    citations = {(hit.id, hit.text): hit for draft in found for hit in draft.citations}  # versions share an id
     return Answer(
         text="; ".join(draft.text for draft in drafts),
         citations=tuple(citations.values()),

@@ -1,12 +1,17 @@
 """Answers from memory without a model: the value, the date or the sentence that the evidence holds, with citations.
 
-`compose` is the whole interface. It takes every word of an answer from the hits, or computes a date from them, and says
-that memory does not hold the answer when the evidence is weak or about someone else.
+`compose` answers from hits, `best_known` chooses what to say of a person. `compose` takes every word of an answer from
+the hits, or computes a date from them, and says that memory does not hold the answer when the evidence is weak or about
+someone else; it never states what memory holds to be over.
 """
 
 from __future__ import annotations
 
+from mnemic.core.answering.about import Open, best_known, person_of, read_open, told
 from mnemic.core.answering.asking import parts_of, put_name
 from mnemic.core.answering.composing import NOT_FOUND, THRESHOLD, Draft, compose
 
-__all__ = ["NOT_FOUND", "THRESHOLD", "Draft", "compose", "parts_of", "put_name"]
+__all__ = [
+    "NOT_FOUND", "THRESHOLD", "Draft", "Open", "best_known", "compose", "parts_of", "person_of", "put_name",
+    "read_open", "told",
+]  # fmt: skip

@@ -7,17 +7,18 @@ words point at, the sentence that fits best. It writes no word that is not in th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants, read_question
 from mnemic.core.answering.certainty import confidence, read_signs
+from mnemic.core.answering.endings import DENIES, ENDS, denied_since, ended_in_words, say_over, told_after
 from mnemic.core.answering.evidence import Sentence, pool_of, read_sentences
-from mnemic.core.answering.moments import date_answer
+from mnemic.core.answering.moments import date_answer, day
+from mnemic.core.answering.stated import Statement
 from mnemic.core.answering.statements import (
-    Statement,
     asks_attribute,
     phrase,
     read_statements,
@@ -36,7 +37,6 @@ THRESHOLD: Final = 0.35
 _LONGEST: Final = 320  # characters of a quotation, about 60 words
 _SHORT: Final = 10  # words of a sentence that says little by itself
 _CLEAR: Final = 0.75
-_DENIES: Final = re.compile(r"n['\u2019]t\b|\b(?:not|never|no longer|stopped|gave up|used to)\b", re.IGNORECASE)
 _STATED: Final = 0.9
 _NOW: Final = re.compile(r"^(?!.*\b(?:did|was|were|used|before|formerly)\b).*\b(?:do|does|is|are|am)\b")
 """A question of what holds now; when nothing does, what used to is said as that."""
@@ -63,17 +63,19 @@ def compose(
     reference: datetime,
     speakers: Sequence[str],
     asker: str | None = None,
+    over: Sequence[Hit] = (),
     threshold: float = THRESHOLD,
 ) -> Draft:
     """Answer a question from hits, best first. `speakers` are the display names that memory knows, `asker` the one who
-    says "I" in the question, `reference` the aware moment from which its time words count. Never raises, whatever the
-    texts.
+    says "I" in the question, `reference` the aware moment from which its time words count. `over` are versions that
+    long-term memory holds to be closed or denied: they go before what is read anew from the messages that they stand
+    on. Never raises, whatever the texts.
     """
     usable = [hit for hit in hits if hit.text.strip()]
     asked = read_question(question, speakers, reference, asker)
     if not usable:
         return Draft(NOT_FOUND, (), found=False, confidence=0.0)
-    stated = _stated(asked, usable)
+    stated = _stated(asked, usable, over)
     if stated is not None:
         return stated
     pool = pool_of(usable)
@@ -81,32 +83,59 @@ def compose(
     sure = round(confidence(read_signs(asked, pool, sentences)), 3)
     if sure < threshold or not sentences:
         return Draft(NOT_FOUND, (), found=False, confidence=sure)
-    statements = read_statements(usable) if asked.wants is Wants.YES_NO else ()
-    draft = _drawn(asked, sentences, sure, statements)
-    whole = {hit.id: hit for hit in usable}  # as they were found, not as the pool weighs them
-    return replace(draft, citations=tuple(whole[hit.id] for hit in draft.citations))
+    statements = read_statements(usable, over)
+    draft = _denied(asked, _drawn(asked, sentences, sure, statements), sentences, statements)
+    whole = {(hit.id, hit.text): hit for hit in usable}  # as they were found, not as the pool weighs them
+    return replace(draft, citations=tuple(whole.get((hit.id, hit.text), hit) for hit in draft.citations))
 
 
-def _stated(asked: Asked, hits: Sequence[Hit]) -> Draft | None:
+def _stated(asked: Asked, hits: Sequence[Hit], over: Sequence[Hit]) -> Draft | None:
     """Answer from statements about an attribute."""
     if not asks_attribute(asked):
         return None
-    statements = read_statements(hits)
+    statements = read_statements(hits, over)
     topic = topic_of(asked, statements)
     if topic is None:
         return None
     held = standing(topic, asked, statements)
     if not held.now:
-        last = held.before[-1] if held.before else None
-        if last is None or not last.ended or asked.wants is Wants.YES_NO or not _NOW.search(asked.low):
+        said = say_over(asked, held) if _NOW.search(asked.low) else None
+        if said is None:
             return None
-        past = last.text.rstrip(".")
-        return Draft(past, (last.hit,), found=True, confidence=_STATED, value=past)
+        again = told_after(asked, said[1][-1], read_sentences(asked, pool_of(hits)))
+        if again is not None:
+            text = quoted(again.hit, again.text)
+            return Draft(text, (again.hit,), found=True, confidence=_STATED, value=again.text)
+        cited = _each_once(each.hit for each in said[1])
+        return Draft(said[0], cited, found=True, confidence=_STATED, value=said[0])
     text = phrase(asked, topic, held)
     told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
-    return Draft(
-        text, tuple({each.hit.id: each.hit for each in told}.values()), found=True, confidence=_STATED, value=text
-    )
+    return Draft(text, _each_once(each.hit for each in told), found=True, confidence=_STATED, value=text)
+
+
+def _each_once(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """Return hits, each once; the versions of a memory share its id."""
+    return tuple({(hit.id, hit.text): hit for hit in hits}.values())
+
+
+def _denied(asked: Asked, draft: Draft, sentences: Sequence[Sentence], statements: Sequence[Statement]) -> Draft:
+    """Return the draft as it may be said when what it says has been denied since; mostly as it is."""
+    cited = next((each for each in sentences if each.hit.id == draft.citations[0].id), None)
+    if cited is None or not _NOW.search(asked.low) or draft.text.startswith("No \u2014"):
+        return draft
+    found = denied_since(asked, cited, draft.value, statements, sentences)
+    if found is not None:
+        denial, no = found
+        past = denial.text.rstrip(".")
+        if denial.polarity > 0:
+            past = f"{past}, until {day(denial.until or denial.since)}"
+        text = f"No \u2014 {past}" if no else f"No longer: {draft.value.rstrip('.')} ({past})"
+        hits = (denial.hit,) if no else _each_once((*draft.citations, denial.hit))
+        return replace(draft, text=text, citations=hits)
+    gone = ended_in_words(asked, sentences) if asked.wants is Wants.YES_NO else None
+    if gone is None:
+        return draft
+    return replace(draft, text=f"No \u2014 {quoted(gone.hit, gone.text)}", citations=(gone.hit,), value=gone.text)
 
 
 def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float, statements: Sequence[Statement]) -> Draft:
@@ -133,7 +162,11 @@ def _drawn(asked: Asked, sentences: Sequence[Sentence], sure: float, statements:
         later = replaced(sentences[0].hit, asked, statements) if _NOW.search(asked.low) else None
         if later is not None:
             return Draft(f"No \u2014 {later.text}", (later.hit,), found=True, confidence=sure, value=later.text)
-        text = f"{'No' if _DENIES.search(words) else 'Yes'} \u2014 {text}"
+        over = ENDS.search(words)
+        if DENIES.search(words):
+            text = f"No \u2014 {text}"
+        elif over is None or over.group().lower() in asked.low:
+            text = f"Yes \u2014 {text}"
     return Draft(text, (sentences[0].hit,), found=True, confidence=sure, value=words)
 
 

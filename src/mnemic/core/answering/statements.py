@@ -7,18 +7,20 @@ on background work. A question that fits no attribute of the tree is not answere
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants
+from mnemic.core.answering.endings import asks_any, closes, ends, parted_with
 from mnemic.core.answering.moments import day
 from mnemic.core.answering.roots import roots
+from mnemic.core.answering.stated import Standing, Statement, Topic
 from mnemic.core.extraction import extract
 from mnemic.core.wording import akin, same_value
+from mnemic.model.moment import TimeSpan
 from mnemic.model.query import Hit
-from mnemic.text import fold, stem, words
+from mnemic.text import fold, sentence_spans, stem, words
 
 _KIN: Final = (
     "sister brother mother mum mom father dad son daughter niece nephew aunt uncle cousin grandmother grandfather "
@@ -47,6 +49,10 @@ _RULES: Final = tuple(
         (rf"\b(?:names?|called|who)\b.*\b(?P<species>{_ANIMAL})s?\b", ("possession.pet",)),
         (rf"\b(?:what|which|how many|does) .*\b(?P<species>{_ANIMAL})s\b.*\b(?:have|has|owns?)\b", ("possession.pet",)),
         (rf"\b(?:names?|called|who)\b.*\b(?:{_PARTNER})\b|\b(?:dating|married to|engaged to)\b", ("relation.partner",)),
+        (rf"^(?:do|does|have|has) .*\b(?:a|an|any) (?:{_PARTNER})\s*\?*$", ("relation.partner",)),
+        (rf"^is [\w-]+ (?:still )?(?:my|[\w-]+'s) (?:{_PARTNER})\s*\?*$", ("relation.partner",)),
+        (r"^(?:do|does) .*\b(?:have|own|drive) (?:a|an|any|the|my) (?:car|vehicle)\s*\?*$", ("possession.vehicle",)),
+        (r"^(?:do|does) .*\b(?:have|own) (?:a|an|any|the|my) (?:house|flat)\s*\?*$", ("possession.home",)),
         (rf"\b(?:names?|called|who)\b.*\b(?P<kin>{'|'.join(_KIN.split())})s?\b", ("relation.",)),
         (r"\brelationship status\b|\b(?:single|married|engaged)\b", ("relation.status",)),
         (r"\blanguages?\b.*\blearn", ("language.learning",)),
@@ -75,59 +81,29 @@ _POSSESSIVE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement about a subject, from a memory or from a message, with the hit that it stands on.
-
-    `ended` says that its own words close it: "I used to live in Kiel".
-    """
-
-    subject: str
-    attribute: str
-    value: str
-    text: str
-    polarity: int
-    since: datetime
-    hit: Hit
-    dated: bool
-    ended: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """What attribute of whom is asked for; `noun` narrows it (a favourite colour, a sister, a cat)."""
-
-    subject: str
-    attributes: tuple[str, ...]
-    noun: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The statements that hold, and those that held before them, oldest first."""
-
-    now: tuple[Statement, ...]
-    before: tuple[Statement, ...]
-
-
-def read_statements(hits: Sequence[Hit]) -> list[Statement]:
+def read_statements(hits: Sequence[Hit], over: Sequence[Hit] = ()) -> list[Statement]:
     """Return what the hits state, in the order in which it holds.
 
-    A memory stands for what was read from its sources, for it may have been corrected since.
+    A memory stands for what was read from its sources, for it may have been corrected since. So do the versions that
+    memory holds to be `over`: closed ones, with `valid_to`, and denials.
     """
     speakers = list(dict.fromkeys(hit.speaker for hit in hits if hit.kind == "message"))
     remembered = [statement for hit in hits if hit.kind != "message" for statement in _of_memory(hit)]
     told = {
         (source.message_id, fold(each.subject), each.attribute) for each in remembered for source in each.hit.sources
     }
+    shown = {(each.hit.id, each.text) for each in remembered}
+    gone = [each for hit in over for each in _of_version(hit) if (hit.id, each.text) not in shown]
     read = [
         each
         for hit in hits
         if hit.kind == "message"
         for each in _of_message(hit, speakers)
-        if (hit.id, fold(each.subject), each.attribute) not in told
+        if (hit.id, fold(each.subject), each.attribute) not in told and not _is_gone(each, gone)
     ]
-    return sorted([*remembered, *read], key=lambda statement: (statement.since, statement.hit.id))
+    owned = [each for each in (*remembered, *read) if each.attribute.startswith("possession.") and each.polarity > 0]
+    parted = [each for hit in hits if hit.kind == "message" for each in _parted(hit, owned)]
+    return sorted([*remembered, *gone, *read, *parted], key=lambda statement: (statement.since, statement.hit.id))
 
 
 def _of_memory(hit: Hit) -> list[Statement]:
@@ -139,6 +115,32 @@ def _of_memory(hit: Hit) -> list[Statement]:
     polarity = told if isinstance(told, int) else -1 if _DENIED.search(hit.text) else 1
     ended = hit.valid_to is not None and hit.valid_to <= hit.said_at
     return [Statement(subject, attribute, value, hit.text, polarity, hit.said_at, hit, dated=False, ended=ended)]
+
+
+def _of_version(hit: Hit) -> list[Statement]:
+    return [each if each.ended else replace(each, until=hit.valid_to) for each in _of_memory(hit)]
+
+
+def _parted(hit: Hit, owned: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield the denials of possessions that their owner's later words bring: "I sold the Toyota"."""
+    mine = [each for each in owned if each.since < hit.said_at and fold(each.subject) == fold(hit.speaker)]
+    for start, end in sentence_spans(hit.text[:4_000]) if mine else ():
+        word = parted_with(hit.text[start:end])
+        for each in mine if word else ():
+            if word in words(each.value):
+                said = f'{hit.speaker}: "{hit.text[start:end].strip()}"'
+                yield replace(each, text=said, polarity=-1, since=hit.said_at, hit=hit, dated=False, until=None)
+
+
+def _is_gone(read: Statement, gone: Sequence[Statement]) -> bool:
+    """Tell whether memory holds over, or denied, what was read anew from the message that it stands on."""
+    return any(
+        fold(each.subject) == fold(read.subject)
+        and each.attribute == read.attribute
+        and akin(each.value, read.value)
+        and any(source.message_id == read.hit.id for source in each.hit.sources)
+        for each in gone
+    )
 
 
 def _of_message(hit: Hit, speakers: Sequence[str]) -> list[Statement]:
@@ -206,24 +208,33 @@ def standing(topic: Topic, asked: Asked, statements: Sequence[Statement]) -> Sta
     at = asked.times[0] if asked.times else None
     now: list[Statement] = []
     before: list[Statement] = []
+    closing: Statement | None = None
     for each in statements:
-        if not _fits(topic, asked, each) or (at is not None and at.end is not None and each.since >= at.end):
+        if at is not None and at.end is not None and each.since >= at.end:
             continue
-        single = _is_single(each.attribute)
-        if each.ended and at is None:
+        if fold(each.subject) == fold(topic.subject) and (gone := [old for old in now if closes(each, old)]):
+            now, before, closing = [old for old in now if old not in gone], [*before, *gone], each
+        if not _fits(topic, asked, each):
+            continue
+        if (each.ended and at is None) or _is_over(each, at):
             before.append(each)
             continue
         if each.polarity > 0 or each.attribute.startswith("preference.like"):
-            gone = [old for old in now if (single or akin(old.value, each.value))]
-            now = [old for old in now if old not in gone] + [each]
+            gone = [old for old in now if (_is_single(each.attribute) or akin(old.value, each.value))]
+            now, closing = [*(old for old in now if old not in gone), each], None
         else:
-            gone = [old for old in now if akin(old.value, each.value)]
-            now = [old for old in now if old not in gone]
+            gone = [old for old in now if ends(each, old)]
+            now, closing = [old for old in now if old not in gone], each
         before.extend(old for old in gone if not same_value(old.value, each.value) or old.polarity != each.polarity)
         corrected = [old for old in now if old is not each and _denies(each.hit.text, old.value)]
         now = [old for old in now if old not in corrected]
         before.extend(corrected)
-    return Standing(tuple(now), tuple(before))
+    return Standing(tuple(now), tuple(before), closing)
+
+
+def _is_over(each: Statement, at: TimeSpan | None) -> bool:
+    """Tell whether memory holds a statement to be over at the time of the question."""
+    return each.until is not None and (at is None or (at.start is not None and each.until <= at.start))
 
 
 def replaced(hit: Hit, asked: Asked, statements: Sequence[Statement]) -> Statement | None:
@@ -297,7 +308,9 @@ def phrase(asked: Asked, topic: Topic, held: Standing) -> str:
     if asked.wants is Wants.COUNT:
         return f"{len(values)}: {_listed(values)}"
     if asked.wants is Wants.YES_NO:
-        return _yes_or_no(asked, values, earlier)
+        return (
+            f"Yes: {_listed(values)}" if asks_any(asked, held.now[-1].attribute) else _yes_or_no(asked, values, earlier)
+        )
     if len(values) > 1 or (asked.many and earlier and _is_single(held.now[-1].attribute)):
         text = _listed(values) if len(values) > 1 else ", then ".join(dict.fromkeys((*earlier, *values)))
         return text[:1].upper() + text[1:]

@@ -100,6 +100,10 @@ def told(folder: Path, *words: str, user: str = "ann") -> Memory:
         (("I drive a red Volvo.", "I sold my car."), "What car do I drive?", "No longer: red Volvo"),
         (("I drive a red Volvo.", "I sold my car."), "Do I have a car?", "No \u2014 "),
         (("I have a Toyota.", "I sold the Toyota."), "What car do I have?", "No longer: Toyota"),
+        (("Lea is my girlfriend.", "Lea broke up with me."), "Do I have a girlfriend?", "No \u2014 "),
+        (("Lea is my girlfriend.", "Lea broke up with me."), "What is my girlfriend's name?", "No longer: Lea \u2014 "),
+        (("I have a dog called Rex.", "Rex died last month."), "What is my dog called?", "No longer: dog named Rex"),
+        (("I have a dog called Rex.", "Rex died last month."), "Do I have a dog?", "No \u2014 "),
         (("I own a house in Kiel.", "We sold the house."), "Do I own a house?", "No \u2014 "),
         (("I'm vegetarian.", "I'm not vegetarian anymore."), "Am I vegetarian?", "No \u2014 "),
         (("I drink coffee.", "I don't drink coffee anymore."), "Do I drink coffee?", "No \u2014 "),
@@ -172,3 +176,23 @@ def test_i_am_the_only_one_who_spoke_when_nobody_has_the_users_name(tmp_path: Pa
     with told(tmp_path, "I live in Porto.", "Lea is my girlfriend.", "Lea and I broke up.", user="u7") as opened:
         text = opened.ask("Who am I?", user="u7").text
         assert "Ann lives in Porto." in text and "girlfriend named" not in text
+
+
+def test_what_somebody_elses_words_end_is_not_over(tmp_path: Path) -> None:
+    words = ("Lea is my girlfriend.", "I have a dog called Rex.", "Lea's sister broke up with her boyfriend.")
+    with told(tmp_path, *words, "I almost sold the dog.", "My grandfather died.") as opened:
+        assert opened.ask("Who is my girlfriend?", user="ann").text == "Lea"
+        assert opened.ask("Do I have a dog?", user="ann").text == "Yes: dog named Rex"
+
+
+@pytest.mark.parametrize("question", ["Do I own a garden?", "Do I grow coffee?"])
+def test_a_denial_of_another_thing_says_nothing(tmp_path: Path, question: str) -> None:
+    words = ("I own a garden. I grow coffee.", "I sold the garden furniture.", "I don't drink coffee anymore.")
+    with told(tmp_path, *words) as opened:
+        assert not opened.ask(question, user="ann").text.startswith("No")
+
+
+def test_a_chosen_cube_is_the_one_that_is_read(tmp_path: Path) -> None:
+    with told(tmp_path, "I live in Porto.") as opened:
+        cube = opened.cubes.list(user="ann")[0].id
+        assert opened.ask("Who am I?", user="ann", cubes=cube).text == "Ann lives in Porto."

@@ -42,6 +42,7 @@ _PARTED: Final = re.compile(
     r"\b(?:sold|gave away|got rid of|no longer (?:have|own)|don't (?:have|own))\s+(?:my|our|the|that|this)\s+(?=\w)",
     re.IGNORECASE,
 )
+_DIED: Final = re.compile(r"\b(?P<who>\w+)(?: has| just)? (?:died|passed away)\b", re.IGNORECASE)
 _UNREAL: Final = re.compile(
     r"\?\s*$|\b(?:if|would|could|almost|nearly|never|wish|dream\w*)\b|\b(?:not|n['\u2019]t)\s(?:yet\s)?(?:sold|given)",
     re.IGNORECASE,
@@ -98,7 +99,7 @@ def say_over(asked: Asked, held: Standing) -> tuple[str, Sequence[Statement]] | 
         return None if closing is None else (f"{_plain(closing)} ({day(closing.since)})", (closing,))
     if last.ended:
         return _plain(last), (last,)
-    if closing is not None and closing.text.rstrip(".").endswith(")"):  # it says when by itself
+    if closing is not None and closing.text.rstrip(".").endswith((")", '"')):  # it says by itself when that was
         return f"No longer: {last.value} \u2014 {_plain(closing)}", (last, closing)
     until = closing.since if closing is not None else last.until
     if until is None:
@@ -140,9 +141,10 @@ def denied_since(
         ):
             continue
         told = each.polarity < 0 or any(source.message_id == hit.id for source in each.hit.sources)
-        if asked.wants is Wants.YES_NO and told and known <= about and _verbs(each, about):
-            return each, True
-        if told and known <= roots(sentence.text) and _says(each, about, roots(value)) and each.hit.id != hit.id:
+        if asked.wants is Wants.YES_NO:
+            if told and known <= about and _verbs(each, about):
+                return each, True
+        elif told and known <= roots(sentence.text) and _says(each, about, roots(value)) and each.hit.id != hit.id:
             return each, False
     return None
 
@@ -166,9 +168,13 @@ def _same(one: Statement, other: Statement) -> bool:
 
 
 def _says(denial: Statement, about: set[str], value: frozenset[str]) -> bool:
-    """Tell whether what is denied is what the question asks for and the answer gives."""
+    """Tell whether what is denied is what the question asks for and the answer gives; of more words than one, one is
+    the verb.
+    """
     known = set(content_roots(words(denial.value)))
-    return bool(known & about and known & value) or (bool(known & (about | value)) and _verbs(denial, about))
+    return (len(known) > 1 and bool(known & about and known & value)) or (
+        bool(known & (about | value)) and _verbs(denial, about)
+    )
 
 
 def _verbs(denial: Statement, about: set[str]) -> bool:
@@ -192,6 +198,22 @@ def parted_with(sentence: str) -> str | None:
         return None
     named = takewhile(lambda word: word not in STOP_WORDS and word not in _BESIDE, words(sentence[match.end() :]))
     return next(reversed(list(islice(named, 4))), None)
+
+
+def tells_end(old: Statement, sentence: str) -> bool:
+    """Tell whether a sentence of its subject ends what a statement says: a thing sold, a partner parted from, a pet
+    that died.
+    """
+    if old.attribute == "relation.partner":
+        name = re.escape(old.value)
+        rule = (
+            rf"\b{name} (?:and I )?(?:broke|split) up\b(?: with me)?|\b(?:broke|split) up with {name}\b|"
+            rf"\b{name} (?:left|dumped) me\b|\bI (?:left|dumped|divorced) {name}\b"
+        )
+        return bool(re.search(rule, sentence, re.IGNORECASE)) and not _UNREAL.search(sentence)
+    gone = _DIED.search(sentence) if old.attribute == "possession.pet" and not _UNREAL.search(sentence) else None
+    word = fold(gone["who"]) if gone else parted_with(sentence)
+    return word is not None and word in words(old.value)
 
 
 def ended_in_words(asked: Asked, sentences: Sequence[Sentence]) -> Sentence | None:

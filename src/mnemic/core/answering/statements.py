@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants
-from mnemic.core.answering.endings import asks_any, closes, ends, parted_with
+from mnemic.core.answering.endings import asks_any, closes, ends, tells_end
 from mnemic.core.answering.moments import day
 from mnemic.core.answering.roots import roots
 from mnemic.core.answering.stated import Standing, Statement, Topic
@@ -47,8 +47,11 @@ _RULES: Final = tuple(
         (r"\bhow old\b|\b(?:what|which) age\b|'s age\b", ("identity.age",)),
         (r"\ballerg(?:ic|y|ies)\b", ("health.allergy",)),
         (rf"\b(?:names?|called|who)\b.*\b(?P<species>{_ANIMAL})s?\b", ("possession.pet",)),
+        (rf"^what .*\b(?P<species>{_ANIMAL})s?\b.*\b(?:called|names?)\b", ("possession.pet",)),
+        (rf"^(?:do|does|have|has) .*\b(?:a|an|any) (?P<species>{_ANIMAL})s?\s*\?*$", ("possession.pet",)),
         (rf"\b(?:what|which|how many|does) .*\b(?P<species>{_ANIMAL})s\b.*\b(?:have|has|owns?)\b", ("possession.pet",)),
         (rf"\b(?:names?|called|who)\b.*\b(?:{_PARTNER})\b|\b(?:dating|married to|engaged to)\b", ("relation.partner",)),
+        (rf"\bmy (?:{_PARTNER})(?:'s name| called)\b", ("relation.partner",)),
         (rf"^(?:do|does|have|has) .*\b(?:a|an|any) (?:{_PARTNER})\s*\?*$", ("relation.partner",)),
         (rf"^is [\w-]+ (?:still )?(?:my|[\w-]+'s) (?:{_PARTNER})\s*\?*$", ("relation.partner",)),
         (r"^(?:do|does) .*\b(?:have|own|drive) (?:a|an|any|the|my) (?:car|vehicle)\s*\?*$", ("possession.vehicle",)),
@@ -71,6 +74,7 @@ _RULES: Final = tuple(
         (r"\b(?:medicine|medication)s?\b", ("health.medication",)),
     )
 )  # fmt: skip
+_OWNED: Final = ("possession.", "relation.partner")
 _DENIED: Final = re.compile(
     r"n['\u2019]t\b|\b(?:no longer|not|never|broke up|sold|hates?|dislikes?|gave up|stopped|used to)\b", re.IGNORECASE
 )
@@ -101,7 +105,7 @@ def read_statements(hits: Sequence[Hit], over: Sequence[Hit] = ()) -> list[State
         for each in _of_message(hit, speakers)
         if (hit.id, fold(each.subject), each.attribute) not in told and not _is_gone(each, gone)
     ]
-    owned = [each for each in (*remembered, *read) if each.attribute.startswith("possession.") and each.polarity > 0]
+    owned = [each for each in (*remembered, *read) if each.polarity > 0 and each.attribute.startswith(_OWNED)]
     parted = [each for hit in hits if hit.kind == "message" for each in _parted(hit, owned)]
     return sorted([*remembered, *gone, *read, *parted], key=lambda statement: (statement.since, statement.hit.id))
 
@@ -122,12 +126,11 @@ def _of_version(hit: Hit) -> list[Statement]:
 
 
 def _parted(hit: Hit, owned: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield the denials of possessions that their owner's later words bring: "I sold the Toyota"."""
+    """Yield the denials of possessions, and of a partner, that later words bring: "I sold the Toyota"."""
     mine = [each for each in owned if each.since < hit.said_at and fold(each.subject) == fold(hit.speaker)]
     for start, end in sentence_spans(hit.text[:4_000]) if mine else ():
-        word = parted_with(hit.text[start:end])
-        for each in mine if word else ():
-            if word in words(each.value):
+        for each in mine:
+            if tells_end(each, hit.text[start:end]):
                 said = f'{hit.speaker}: "{hit.text[start:end].strip()}"'
                 yield replace(each, text=said, polarity=-1, since=hit.said_at, hit=hit, dated=False, until=None)
 
@@ -293,18 +296,25 @@ def _denies(text: str, value: str) -> bool:
     )
 
 
-def shown_value(topic: Topic, statement: Statement) -> str:
-    """Return a value as the answer shows it: the name of a named pet when names are asked for."""
+def shown_value(topic: Topic, statement: Statement, *, whole: bool = False) -> str:
+    """Return a value as the answer shows it: the name of a named pet when names are asked for, unless `whole`."""
     named = _NAMED.search(statement.value)
-    return named["name"] if named and topic.attributes[0] == "possession.pet" and topic.noun else statement.value
+    return (
+        named["name"]
+        if named and not whole and topic.attributes[0] == "possession.pet" and topic.noun
+        else statement.value
+    )
 
 
 def phrase(asked: Asked, topic: Topic, held: Standing) -> str:
     """Return the answer: the values that hold, and, for one value, what held before."""
     if topic.attributes[0].startswith("preference.like"):
         return _feeling(held)
-    values = list(dict.fromkeys(shown_value(topic, each) for each in held.now))
-    earlier = [shown_value(topic, each) for each in held.before if not akin(each.value, held.now[-1].value)]
+    whole = asked.wants is Wants.YES_NO
+    values = list(dict.fromkeys(shown_value(topic, each, whole=whole) for each in held.now))
+    earlier = [
+        shown_value(topic, each, whole=whole) for each in held.before if not akin(each.value, held.now[-1].value)
+    ]
     if asked.wants is Wants.COUNT:
         return f"{len(values)}: {_listed(values)}"
     if asked.wants is Wants.YES_NO:

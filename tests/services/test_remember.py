@@ -165,3 +165,14 @@ def test_a_message_of_reasoning_only_is_stored_as_it_came(tmp_path: Path) -> Non
         assert isinstance(kept, StoredMessage)
         assert kept.content == thought["content"]
         assert not memory.search("Where did they say it was?", user="ann", threshold=0.5)
+
+
+def test_a_message_stored_under_an_id_is_known_when_it_comes_again_without_one(tmp_path: Path) -> None:
+    turn = {"role": "user", "content": "I planted leeks.", "at": "2026-02-01T10:00:00+00:00"}
+    with open_memory(tmp_path) as memory:
+        named = memory.add({**turn, "id": "m1"}, user="ann")
+        again = memory.add(turn, user="ann")
+        assert (again.stored, again.message_ids, again.skipped[0].id) == (0, named.message_ids, named.message_ids[0])
+        assert memory.add({**turn, "content": "I planted beans."}, user="ann").stored == 1
+        assert memory.add({**turn, "name": "Bo"}, user="ann").stored == 1
+        assert memory.add({**turn, "id": "m2"}, user="ann").stored == 1, "another id is another message"

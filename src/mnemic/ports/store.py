@@ -80,6 +80,10 @@ class Messages(Protocol):
         """Return, for those of the keys that the session holds already, the ids of their messages."""
         ...
 
+    def named_at(self, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
+        """Return the messages of a session that came with an id of their own and were said at one of these times."""
+        ...
+
     def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """As `known`, by the session's name."""
         ...

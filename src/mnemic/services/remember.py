@@ -154,6 +154,7 @@ def _sort_out(
     """Return the ids of all messages, those that are duplicates, and the new ones' ids by their place in the call."""
     keys = [message.dedupe for _, message in filled if message.dedupe is not None]
     known = dict(tx.messages.known(session.id, keys)) if keys else {}
+    known |= _told_with_an_id(tx, session, [message for _, message in filled if message.dedupe not in known])
     _refuse_other_content(tx, cube, known, filled)
     ids: list[str] = []
     skipped: list[Skipped] = []
@@ -171,6 +172,23 @@ def _sort_out(
             known[message.dedupe] = ids[-1]
             contents[message.dedupe] = message
     return ids, skipped, fresh
+
+
+def _told_with_an_id(tx: Transaction, session: Session, messages: Sequence[Incoming]) -> dict[str, str]:
+    """Return, by key, the ids of messages that are stored under an id of their caller's and come again without one."""
+    unnamed = {message.dedupe: message for message in messages if message.dedupe and message.external_id is None}
+    if not unnamed:
+        return {}
+    times = {message.said_at for message in unnamed.values()}
+    stored = {
+        (each.said_at, each.speaker, each.role, each.text): each for each in tx.messages.named_at(session.id, times)
+    }
+    found: dict[str, str] = {}
+    for key, message in unnamed.items():
+        same = stored.get((message.said_at, message.speaker, message.role, message.text))
+        if same is not None and same.content == message.content:
+            found[key] = same.id
+    return found
 
 
 def _refuse_other_content(

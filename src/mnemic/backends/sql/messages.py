@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
@@ -83,6 +83,19 @@ class SqlMessages:
             keys = list(dedupe[start : start + _CHUNK])
             held = _KNOWN.rows(self._connection, {"session_id": session_id, "keys": keys})
             found.update({row.dedupe: row.id for row in held})
+        return found
+
+    def named_at(self, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
+        """Return the messages of a session that came with an id of their own and were said at one of these times."""
+        found: list[StoredMessage] = []
+        asked = sorted({to_micros(each) for each in times})
+        for start in range(0, len(asked), _CHUNK):
+            query = _MESSAGES.where(
+                s.message.c.session_id == session_id,
+                s.message.c.dedupe.between("id:", "id;"),  # the keys of messages with an id, by the index on both
+                s.message.c.said_at.in_(asked[start : start + _CHUNK]),
+            )
+            found += [rows.message(row) for row in self._connection.execute(query)]
         return found
 
     def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:

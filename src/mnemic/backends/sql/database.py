@@ -7,7 +7,9 @@ failing half-way; inside a process they queue on a lock, which is fair. Errors o
 from __future__ import annotations
 
 import logging
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -26,10 +28,10 @@ from mnemic.text import fold
 _log = logging.getLogger(__name__)
 
 SQLITE_SETTINGS: Final = {
+    "busy_timeout": "60000",  # ms to wait for a writer of another process; first, so that the next ones wait too
     "journal_mode": "WAL",  # readers and the writer do not wait for each other
     "synchronous": "FULL",  # a commit is on disk before `add` returns
     "foreign_keys": "ON",
-    "busy_timeout": "60000",  # ms to wait for a writer of another process
     "secure_delete": "ON",  # forgotten content is overwritten, not only unlinked
     "cache_size": "-16000",  # KiB of page cache for each connection
     "temp_store": "MEMORY",
@@ -41,6 +43,7 @@ DATABASE_FILE: Final = "mnemic.db"
 
 _CONNECTIONS: Final = 64  # transactions at one time in a process
 _KEPT: Final = 8  # connections that stay open when nobody uses them
+_PATIENCE: Final = 60  # seconds that a new connection waits for a file that another process is setting up
 _POOL_WAIT: Final = 30  # seconds that a call waits for one of them
 
 _BEGIN_READ: Final = Prepared(text("BEGIN"))
@@ -150,9 +153,23 @@ def _sqlite_engine(path: Path) -> Engine:
 def _configure(connection: Any, _record: object) -> None:
     cursor = connection.cursor()
     for name, value in SQLITE_SETTINGS.items():
-        cursor.execute(f"PRAGMA {name} = {value}")
+        _set(cursor, f"PRAGMA {name} = {value}")
     cursor.close()
     connection.create_function("fold", 1, _fold, deterministic=True)
+
+
+def _set(cursor: sqlite3.Cursor, statement: str) -> None:
+    """Run a setting; SQLite does not wait by itself when another process moves a new file to WAL at this moment."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            cursor.execute(statement)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def _fold(value: object) -> object:

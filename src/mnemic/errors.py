@@ -15,6 +15,7 @@ holds the values that a program needs. Errors of other libraries are translated 
     ├── ModelError            a model cannot be loaded, reached or trusted
     │   └── EmbedderError     the same, for embeddings
     ├── JobError              background work ended dead or was cancelled
+    ├── EvaluationError       a measurement would not be true: not all that was given is in memory
     └── WaitTimeoutError      the wait ended first; the work goes on
 """
 
@@ -117,3 +118,9 @@ class WaitTimeoutError(MnemicError):
     """The wait ended before the work did; nothing is lost, the work goes on."""
 
     code = "wait_timeout"
+
+
+class EvaluationError(MnemicError):
+    """A figure would not be true, so there is none: not every turn is stored, or some without vectors."""
+
+    code = "evaluation_failed"

@@ -11,6 +11,7 @@ from typing import Final
 from mnemic.errors import (
     AccessError,
     ConflictError,
+    EvaluationError,
     InputError,
     JobError,
     MnemicError,
@@ -39,6 +40,7 @@ EXIT_CODES: Final[Mapping[type[MnemicError], int]] = {
     ModelError: MODEL,
     JobError: UNFINISHED,
     WaitTimeoutError: UNFINISHED,
+    EvaluationError: UNFINISHED,
 }
 """The exit code of each branch of the tree in `mnemic.errors`; a class below a branch ends as the branch does."""
 

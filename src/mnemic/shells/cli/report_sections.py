@@ -13,6 +13,7 @@ from mnemic.model.memory import Source
 from mnemic.model.profile import Profile, ProfileEntry
 from mnemic.shells.cli import people
 from mnemic.shells.cli.demo_run import AnswerStep, Outcome
+from mnemic.shells.cli.report_frame import section
 from mnemic.shells.cli.report_plots import Dot, Line, Span, curves, safe, stacked, tag, timeline
 from mnemic.shells.cli.showing import cited
 from mnemic.shells.cli.tiers import KINDS, warmest
@@ -55,7 +56,7 @@ def over_time(outcome: Outcome) -> str:
         Span(warm.segment.started_at, warm.segment.ended_at, warm.heat / top if top else 0.0, _title(warm, 4))
         for warm in sorted(found, key=lambda warm: warm.segment.started_at)
     ]
-    return _section("Over time", "Sessions as dots, as large as they are long; below them the warmest topics, redder "
+    return section("Over time", "Sessions as dots, as large as they are long; below them the warmest topics, redder "
                     "when warmer.", tag("div", timeline(dots, spans), class_="wide"))  # fmt: skip
 
 
@@ -71,7 +72,7 @@ def tiers(outcome: Outcome) -> str:
         [Line(name, style, [float(value) for value in values]) for name, style, values in series],
         [day(step.said_at) for step in outcome.sessions],
     )
-    return _section(
+    return section(
         "The tiers, filling",
         "After each session. Pages leave short-term memory for topics; what topics and turns say becomes memories.",
         tag("ul", legend, class_="legend") + tag("div", drawn, class_="wide") + _holdings(outcome.stats),
@@ -106,7 +107,7 @@ def topics(stats: Stats) -> str:
     names = (("visits", "visits"), ("pages", "pages"), ("recency", "recency"))
     legend = "".join(tag("li", tag("i", class_=f"key {style}") + name) for style, name in names)
     items = "".join(tag("li", _topic(warm, top)) for warm in found)
-    return _section(
+    return section(
         "Warmest topics",
         "Heat = visits + pages + recency. It rises when a topic is asked about, and cools with time.",
         tag("ul", legend, class_="legend") + tag("ol", items, class_="topics"),
@@ -136,7 +137,7 @@ def persons(profile: Profile, speakers: Sequence[str]) -> str:
             tag("h4", safe(group)) + tag("dl", "".join(map(_entry, entries))) for group, entries in known[name].items()
         )
         shown += tag("article", tag("h3", safe(one_line(name, 60))) + groups, class_="person")
-    return _section("Whom it knows", "Each entry opens to the words that it stands on.",
+    return section("Whom it knows", "Each entry opens to the words that it stands on.",
                     tag("div", shown, class_="people"))  # fmt: skip
 
 
@@ -156,7 +157,7 @@ def questions(steps: Sequence[AnswerStep], *, golden: bool) -> str:
     """Return the questions, each with answer, sources and time."""
     items = "".join(tag("li", _question(step, golden=golden)) for step in steps)
     told = "Answered from memory alone, without a language model: the answer is made of what was said."
-    return _section("Questions", told, tag("ol", items, class_="questions"))
+    return section("Questions", told, tag("ol", items, class_="questions"))
 
 
 def _question(step: AnswerStep, *, golden: bool) -> str:
@@ -186,7 +187,7 @@ def times(outcome: Outcome) -> str:
         f"Adding took {took(outcome.adding)} in all, with the loading of the embedder, refining "
         f"{took(outcome.refining)}; {size(outcome.stats.bytes_on_disk)} on disk; embedder {outcome.stats.embedder}."
     )
-    return _section("Times", told, tag("ul", legend, class_="legend") + tag("table", "".join(rows), class_="holdings"))
+    return section("Times", told, tag("ul", legend, class_="legend") + tag("table", "".join(rows), class_="holdings"))
 
 
 def _quotes(found: Iterable[Source]) -> str:
@@ -199,7 +200,3 @@ def _quotes(found: Iterable[Source]) -> str:
 
 def _title(warm: Warm, words: int) -> str:
     return ", ".join(one_line(word, 30) for word in warm.segment.keywords[:words]) or "a topic"
-
-
-def _section(title: str, told: str, inner: str) -> str:
-    return tag("section", tag("h2", title) + tag("p", safe(told), class_="told") + inner)

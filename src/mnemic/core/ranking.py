@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemic.core.scanning import nearness
 from mnemic.model.index import CubeView, Posting, Vector
 
 Scores = NDArray[np.float32]
@@ -137,11 +138,14 @@ def bm25(view: CubeView, found: Standing, weights: Sequence[float], *, pairs: bo
 
     With `pairs`, each passage is read together with the one before it, and `found` comes from `in_pairs`.
     """
-    lengths = view.lengths.astype(np.float32)
+    lengths = view.lengths[found.places].astype(np.float32)
+    total = float(view.lengths.sum(dtype=np.int64))
     if pairs:
-        lengths += np.append(lengths, np.float32(0))[view.previous]
-    norms = K1 * (1 - B + B * lengths / max(float(lengths.mean()), 1.0))
-    given = np.array(weights)[found.terms] * found.counts / (found.counts + norms[found.places])
+        before = view.previous[found.places]
+        lengths += np.where(before >= 0, view.lengths[before], 0)
+        total += float(np.dot(view.lengths, view.following >= 0))
+    norms = K1 * (1 - B + B * lengths / np.float32(max(total / len(view), 1.0)))
+    given = np.array(weights)[found.terms] * found.counts / (found.counts + norms)
     scores = np.bincount(found.places, weights=given, minlength=len(view))
     return np.asarray(scores / (sum(weights) or 1.0), dtype=np.float32)
 
@@ -151,11 +155,19 @@ def term_weights(view: CubeView, postings: Sequence[Posting]) -> list[float]:
     return [term_weight(len(view), min(len(keys), len(view))) for keys, _ in postings]
 
 
-def cosine(view: CubeView, vector: Vector | None) -> Scores:
-    """Return the cosine of each entry and the question, negative ones as 0."""
+def cosine(
+    view: CubeView,
+    vector: Vector | None,
+    eligible: NDArray[np.bool_] | None = None,
+    worded: Scores | None = None,
+) -> Scores:
+    """Return the cosine of each entry and the question, negative ones as 0.
+
+    In a large view it is near for those only that may matter: see `nearness`, which chooses by the rest.
+    """
     if vector is None or not len(view):
         return np.zeros(len(view), dtype=np.float32)
-    return np.asarray(np.maximum(view.vectors @ vector, 0), dtype=np.float32)
+    return np.maximum(nearness(view, vector, eligible, worded), np.float32(0))
 
 
 def pair_cosine(view: CubeView, plain: Scores) -> Scores:
@@ -180,13 +192,14 @@ def rank(
     """
     if not len(view) or not bool(eligible.any()):
         return []
-    dense = cosine(view, question.vector)
     found, worth = standing(view, postings), term_weights(view, postings)
+    words, pair_words = bm25(view, found, worth), bm25(view, found.in_pairs(view), worth, pairs=True)
+    dense = cosine(view, question.vector, eligible, words + pair_words)
     channels = {
         "dense": dense,
-        "lexical": bm25(view, found, worth),
+        "lexical": words,
         "dense_pair": pair_cosine(view, dense),
-        "lexical_pair": bm25(view, found.in_pairs(view), worth, pairs=True),
+        "lexical_pair": pair_words,
     }
     shares = _shares(weights)
     base = _sum(channels, shares)

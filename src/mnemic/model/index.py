@@ -6,8 +6,9 @@ memory. A view is a snapshot of all entries of a cube; it is shared between thre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float32]
 """Shape (width,), length 1."""
 
-Matrix = NDArray[np.float32]
-"""Shape (rows, width), each row of length 1, or 0 where a row has no vector yet."""
+Halves = NDArray[np.float16]
+"""Shape (rows, width), each row of length 1, or 0 where a row has no vector yet; `core/scanning.py` multiplies them."""
+
+Codes = tuple[NDArray[np.uint64], ...]
+"""The signs of the components of rows as bits: an array of shape (rows,) for each 64 components."""
 
 Posting = tuple[NDArray[np.int64], NDArray[np.int64]]
 """The keys of the entries that hold a term, ascending, and how often it stands in each."""
@@ -45,6 +49,45 @@ class Entry:
     live: bool = True
 
 
+CODED: Final = 20_000
+"""Entries from which a view carries codes: fewer are multiplied in no more time than their codes are looked through."""
+
+
+class Ids(Sequence[str]):
+    """Ids of rows as NumPy keeps bytes: a third of what as many strings take. An empty one stands for none."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, encoded: NDArray[np.bytes_]) -> None:
+        self._bytes = encoded
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Ids: ...
+    def __getitem__(self, at: int | slice) -> str | Ids:
+        if isinstance(at, slice):
+            return Ids(self._bytes[at])
+        return str(self._bytes[at].decode())
+
+    def among(self, ids: Collection[str]) -> NDArray[np.bool_]:
+        """Tell of each row whether its id is one of these."""
+        if not ids:
+            return np.zeros(len(self), dtype=np.bool_)
+        return np.isin(self._bytes, np.array([each.encode() for each in ids]))
+
+
+def codes_of(vectors: NDArray[np.floating]) -> Codes:
+    """Return the codes of vectors: of two that point the same way most bits are the same."""
+    width = vectors.shape[1]
+    signs = np.zeros((len(vectors), -(-width // 64) * 64), dtype=np.bool_)
+    np.greater(vectors, 0, out=signs[:, :width])
+    return tuple(np.ascontiguousarray(np.packbits(signs, axis=1).view(np.uint64).T))
+
+
 @dataclass(frozen=True, slots=True)
 class CubeView:
     """All entries of one cube as parallel arrays of length n, ordered by `keys`.
@@ -52,15 +95,16 @@ class CubeView:
     `kinds`, `speakers` and `sessions` hold indices into the name tables `kind_names`, `speaker_names` and
     `session_ids` (-1: none). `valid_to` is the largest integer where the end is open. `previous` and `following` are
     the places in these arrays of the passages said just before and after in the same session (-1: none), and
-    `pair_norms` the length of a passage's vector added to the one before it.
+    `pair_norms` the length of a passage's vector added to the one before it. `versions` are empty where an entry is
+    of no memory, `codes` in a view of fewer than `CODED` entries.
     """
 
     cube_key: int
     revision: int
     keys: NDArray[np.int64]
     kinds: NDArray[np.int16]
-    owners: Sequence[str]
-    versions: Sequence[str | None]
+    owners: Ids
+    versions: Ids
     sessions: NDArray[np.int32]
     positions: NDArray[np.int32]
     speakers: NDArray[np.int32]
@@ -73,7 +117,8 @@ class CubeView:
     previous: NDArray[np.int32]
     following: NDArray[np.int32]
     pair_norms: NDArray[np.float32]
-    vectors: Matrix
+    vectors: Halves
+    codes: Codes
     kind_names: Sequence[str]
     speaker_names: Sequence[str]
     session_ids: Sequence[str]

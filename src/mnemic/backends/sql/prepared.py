@@ -7,7 +7,7 @@ does for its callers is kept: rows have named fields, booleans are booleans, and
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
@@ -58,12 +58,17 @@ class Prepared:
         cursor = _execute(connection, compiled.sql, compiled.bind(values))
         return [compiled.read(row) for row in cursor.fetchall()]
 
-    def columns(self, connection: Connection, values: Values) -> tuple[int, Mapping[str, Sequence[Any]]]:
-        """Return how many rows it gives, and them by column as the driver has them: booleans are 0 and 1."""
+    def columns(
+        self, connection: Connection, values: Values, *, rows: int
+    ) -> Iterator[tuple[int, Mapping[str, Sequence[Any]]]]:
+        """Yield how many rows there are, and them by column as the driver has them, no more than `rows` at a time.
+
+        Booleans are 0 and 1. What it gives no row for yields nothing.
+        """
         compiled = self._for(connection.dialect, values)
-        rows = _execute(connection, compiled.sql, compiled.bind(values)).fetchall()
-        turned = zip(*rows, strict=True) if rows else [()] * len(compiled.names)
-        return len(rows), dict(zip(compiled.names, turned, strict=True))
+        cursor = _execute(connection, compiled.sql, compiled.bind(values))
+        while some := _fetched(connection, compiled.sql, cursor, rows):
+            yield len(some), dict(zip(compiled.names, zip(*some, strict=True), strict=True))
 
     def first(self, connection: Connection, values: Values) -> Any:
         """Return its first row, None when it gives none."""
@@ -142,6 +147,14 @@ def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Sequence[Any]
         return make(values)
 
     return read
+
+
+def _fetched(connection: Connection, sql: str, cursor: Any, rows: int) -> Any:
+    driver: Any = connection.dialect.loaded_dbapi
+    try:
+        return cursor.fetchmany(rows)
+    except driver.Error as error:
+        raise DBAPIError.instance(sql, None, error, driver.Error, dialect=connection.dialect) from error
 
 
 def _execute(connection: Connection, sql: str, parameters: Any, *, many: bool = False) -> Any:

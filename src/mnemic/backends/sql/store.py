@@ -17,11 +17,12 @@ from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
 from mnemic.backends.sql.erasing import SqlErasing, truncate_log
 from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
-from mnemic.backends.sql.index import SqlIndex, ViewCache
+from mnemic.backends.sql.index import SqlIndex
 from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
 
 

@@ -63,7 +63,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One conversation as it was taken in: turns of the file, messages stored, and the seconds it took."""
+    """One conversation as it was taken in: turns of the file, messages stored, and the seconds it took.
+
+    `embedded` counts the texts for which a vector was computed; an earlier run may have left the others.
+    """
 
     conversation: str
     turns: int
@@ -72,6 +75,7 @@ class Stored:
     questions: int
     adding: float
     refining: float
+    embedded: int = 0
     problems: tuple[Mapping[str, Any], ...] = ()
 
 

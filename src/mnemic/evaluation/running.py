@@ -11,7 +11,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,7 +92,7 @@ def run(dataset: Dataset, options: Options, *, told: Told | None = None, embedde
         if embedder is None:
             embedder = wiring.build_embedder(options.settings)
             stack.callback(getattr(embedder, "close", lambda: None))
-        kept = stack.enter_context(closing(KeptEmbedder(embedder, options.folder)))
+        kept = stack.enter_context(KeptEmbedder(embedder, options.folder))
         journal = stack.enter_context(Journal(options.folder, depends(dataset, options, kept), fresh=options.fresh))
         work = _Work(dataset, options, kept, journal, told or (lambda _: None))
         return work.run()
@@ -182,7 +182,9 @@ class _Work:
         with Memory(folder, settings=settings, embedder=self._kept) as memory:
             if record is None:
                 self._tell("read", conversation.id)
-                self._journal.keep_stored(store(memory, conversation))
+                before = self._kept.embedded
+                taken = store(memory, conversation, check=self._check_vectors)
+                self._journal.keep_stored(replace(taken, embedded=self._kept.embedded - before))
             check_count(memory, conversation)
             self._check_vectors()
             yield memory
@@ -226,8 +228,11 @@ class _Work:
         }
 
 
-def store(memory: Memory, conversation: Conversation) -> Stored:
-    """Store a conversation session by session and refine it. Raises `EvaluationError` when a turn is not stored."""
+def store(memory: Memory, conversation: Conversation, *, check: Callable[[], None] | None = None) -> Stored:
+    """Store a conversation session by session and refine it. Raises `EvaluationError` when a turn is not stored.
+
+    `check` is called before refining, which would try for long to embed what could not be embedded.
+    """
     lost: list[str] = []
     start = time.perf_counter()
     for session, messages in conversation.sessions:
@@ -241,6 +246,8 @@ def store(memory: Memory, conversation: Conversation) -> Stored:
             f"{'; '.join(lost[:5])}{more}. Give each turn an id and a time of its own.",
             conversation=conversation.id,
         )
+    if check is not None:
+        check()
     memory.jobs.wait(user=conversation.id, timeout=_REFINING)
     return Stored(
         conversation=conversation.id,

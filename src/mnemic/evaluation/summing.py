@@ -207,6 +207,7 @@ def _storing(records: Sequence[Stored]) -> dict[str, float]:
         "turns in the file": sum(record.turns for record in records),
         "turns stored": sum(record.messages for record in records),
         "sessions": sum(record.sessions for record in records),
+        "texts embedded": sum(record.embedded for record in records),
         "seconds adding": sum(record.adding for record in records),
         "seconds refining": sum(record.refining for record in records),
     }

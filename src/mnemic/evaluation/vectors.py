@@ -11,7 +11,8 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Protocol
+from types import TracebackType
+from typing import Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ class KeptEmbedder:
     """An embedder that keeps what it embedded in a file; threads may share it.
 
     `failed` is the last error, since a memory stores what could not be embedded all the same, and a figure measured
-    without vectors must not pass for one with them.
+    without vectors must not pass for one with them. `embedded` counts the texts that the model has seen.
     """
 
     def __init__(self, inner: Embeds, folder: Path) -> None:
@@ -66,6 +67,15 @@ class KeptEmbedder:
         self._file.execute("PRAGMA synchronous=NORMAL")
         self._file.execute(_SCHEMA)
         self.failed: EmbedderError | None = None
+        self.embedded = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     @property
     def name(self) -> str:
@@ -96,6 +106,7 @@ class KeptEmbedder:
         if fresh:
             vectors = _Watched(self._inner, self).embed(list(fresh.values()))
             with self._lock:
+                self.embedded += len(fresh)
                 self._keep(fresh, vectors)
             found |= dict(zip(fresh, vectors, strict=True))
         return np.stack([found[key] for key in keys])

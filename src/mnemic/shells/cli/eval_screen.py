@@ -219,9 +219,8 @@ def _stored(found: Mapping[str, Any]) -> Text:
         if whole
         else f"{storing['turns stored']:,} of {storing['turns in the file']:,} turns stored, the others have no words"
     )
-    rate = storing["turns stored"] / max(storing["seconds adding"], 1e-9)
     return Text(
-        f"{counted}, {rate:,.0f} a second; {plural(dataset['questions'], 'question')} asked, "
+        f"{counted} in {took(storing['seconds adding'])}; {plural(dataset['questions'], 'question')} asked, "
         f"{dataset['scored by turns']:,} with evidence, {dataset['absent']:,} absent",
         "bold",
     )

@@ -220,10 +220,10 @@ def times(found: Mapping[str, Any]) -> str:
         cells = [_quantiles(each.get(kind)) for kind in kinds]
         lines.append((NAMES.get(name, name), cells, False))
     storing = found["storing"]
-    rate = storing["turns stored"] / max(storing["seconds adding"], 1e-9)
     told = (
-        f"p50 and below it p95. {storing['turns stored']:,} turns were stored at {rate:,.0f} a second, embedded or "
-        f"taken from what an earlier run had embedded, and refined in {took(storing['seconds refining'])}."
+        f"p50 and below it p95. {storing['turns stored']:,} turns were added in {took(storing['seconds adding'])}, "
+        f"{storing['texts embedded']:,} texts being embedded and the others known from an earlier run; refining them "
+        f"took {took(storing['seconds refining'])}."
     )
     return section("Times", told, figures_table("system", kinds, lines))
 

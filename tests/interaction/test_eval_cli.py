@@ -1,0 +1,117 @@
+"""`mnemic eval` as people and programs type it: tables, a document, a report that stands alone, and faults."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conventions.sources import ROOT
+from tests.interaction.terminal import Said, Terminal
+
+DATA = ROOT / "tests" / "data" / "eval"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("eval") / "out"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Our own lines, with markup in a name and a question, as a file."""
+    path = tmp_path_factory.mktemp("file") / "<own>.jsonl"
+    text = (DATA / "own.jsonl").read_text("utf-8")
+    path.write_text(text.replace("baked?", "baked? <script>alert(1)</script> https://example.org/x"))
+    return path
+
+
+@pytest.fixture(scope="module")
+def said(out: Path, hostile: Path) -> Said:
+    return Terminal(out.parent / "home").type("eval", "jsonl", str(hostile), "--out", str(out))
+
+
+@pytest.fixture(scope="module")
+def page(said: Said, out: Path) -> str:
+    return (out / "report.html").read_text("utf-8")
+
+
+def test_the_tables_tell_what_was_found_beside_the_baselines(said: Said) -> None:
+    assert said.code == 0, said.err
+    for heading in ("How well it finds", "Beside", "Spread", "Not in memory", "Time", "Wrong in the file"):
+        assert re.search(rf"^{heading}\b", said.out, re.MULTILINE), heading
+    for name in ("multi", "single", "all answerable", "mnemic", "dense", "text", "rrf"):
+        assert re.search(rf"^{name} ", said.out, re.MULTILINE), name
+    assert "all 7 turns stored" in said.out and "5 questions asked, 3 with evidence, 1 absent" in said.out
+    assert "bo/line 12" in said.out and "evidence 'b7' names no message" in said.out
+    assert all(len(line.rstrip()) <= 100 for line in said.out.splitlines() if "results: " not in line)
+
+
+def test_progress_is_told_on_stderr_by_conversation(said: Said) -> None:
+    assert "2 conversations, 5 questions" in said.err
+    assert re.search(r"ada: 5 turns stored in .*; 3 questions", said.err)
+
+
+def test_the_results_are_a_document_of_their_own(said: Said, out: Path) -> None:
+    found = json.loads((out / "results.json").read_text("utf-8"))
+    assert found["format"] == "mnemic-eval-1" and len(found["questions"]) == 5
+    assert found["systems"]["mnemic"]["groups"]["all answerable"]["measures"]["turn recall@10"]["n"] == 3
+
+
+def test_the_report_stands_alone(page: str) -> None:
+    assert page.startswith("<!doctype html>") and page.count("<svg") == 6
+    assert not re.search(r"@import|url\(|<script|<link|<img|src=|href=", page, re.IGNORECASE)
+    assert "default-src 'none'" in page and "&lt;script&gt;" in page and "&lt;own&gt;.jsonl" in page
+
+
+def test_the_report_has_every_plot_and_table(page: str) -> None:
+    for heading in (
+        "By category", "Beside others", "Recall by k, turns", "Recall by k, sessions", "Recall@10 by category",
+        "By age of the evidence", "Tokens against recall", "Time of one question", "Evidence in a context",
+        "Not in memory", "Times", "Over conversations", "Wrong in the file (3)", "What this is",
+    ):  # fmt: skip
+        assert f"<h2>{heading}</h2>" in page, heading
+
+
+def test_the_same_again_goes_on_and_gives_the_same_document(said: Said, out: Path, hostile: Path) -> None:
+    before: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    again = Terminal(out.parent / "home").type("eval", "jsonl", str(hostile), "--out", str(out), "--json")
+    assert again.code == 0 and "questions" not in again.json and again.json["report"].endswith("report.html")
+    after: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    assert before | {"about": 0} == after | {"about": 0}
+    resumed = Terminal(out.parent / "home").type("eval", "jsonl", str(hostile), "--out", str(out))
+    assert "going on where the last run stopped" in resumed.err
+    other = Terminal(out.parent / "home").type(
+        "eval", "jsonl", str(hostile), "--out", str(out), "--baselines", "none", "--only", "bo"
+    )
+    assert "starting anew, since the last run: the baselines changed" in other.err
+    assert "Beside" not in other.out and other.code == 0
+
+
+def test_longmemeval_is_measured_by_question_types(tmp_path: Path) -> None:
+    path, out = DATA / "longmemeval.json", tmp_path / "out"
+    said = Terminal(tmp_path / "home").type(
+        "eval", "longmemeval", str(path), "--out", str(out), "--drop", "--baselines", "text"
+    )
+    assert said.code == 0 and "16 of 17 turns stored, the others have no words" in said.out
+    assert re.search(r"^knowledge-update ", said.out, re.MULTILINE) and "Not in memory" in said.out
+    assert not list((out / "memories").iterdir())
+
+
+@pytest.mark.parametrize(
+    "words,told",
+    [
+        (("jsonl", "absent.jsonl"), "cannot read"),
+        (("locomo", str(DATA / "own.jsonl")), "is not JSON"),
+        (("longmemeval", str(DATA / "own.jsonl")), "not a JSON array"),
+        (("jsonl", str(DATA / "longmemeval.json")), "lines[1]"),
+        (("jsonl", str(DATA / "own.jsonl"), "--baselines", "zep"), "'zep' is not known"),
+        (("jsonl", str(DATA / "own.jsonl"), "--only", "cy"), "no conversation 'cy'"),
+    ],
+)
+def test_what_cannot_be_measured_is_bad_input(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
+    said = Terminal(tmp_path / "home").type("eval", *words, "--out", str(tmp_path / "out"))
+    assert said.code == 2 and told in said.err

@@ -165,7 +165,7 @@ def test_a_conversation_that_was_not_stored_whole_is_stored_again(left: Path) ->
 
 def test_a_run_that_depends_on_something_else_starts_anew_and_says_so(left: Path) -> None:
     steps: list[Step] = []
-    changes = {"settings": Settings(embedder="hashing", stm_pages=3), "baselines": ("text",)}
+    changes: dict[str, Any] = {"settings": Settings(embedder="hashing", stm_pages=3), "baselines": ("text",)}
     go(left, told=steps.append, only=("bo",), **changes)
     assert steps[0].changed == ("the settings", "the baselines") and not steps[0].resumed
     assert [step.conversation for step in steps if step.stage == "read"] == ["bo"]

@@ -1,10 +1,9 @@
 """How near a question is to the passages of a view: half-precision rows multiplied, in large views the likely ones.
 
-A row is kept as it is stored, in 16-bit floats. Turning them into 32 bits takes NumPy longer than multiplying them;
-moving their bits takes a sixth of it and gives the same numbers. A large view is first looked through by the signs of
-its rows' components (`codes_of`): an eighth of the memory, and no multiplication. The nearest by code, and those that
-hold the question's words, get their true cosine; the others that which their code tells. Codes follow from rows: there
-is nothing to train, to keep or to rebuild.
+A row is kept as it is stored, in 16-bit floats, whose bits are moved into 32 when they are multiplied. A large view is
+first looked through by the signs of its rows' components (`codes_of`): a sixteenth of the memory, no multiplication.
+The nearest by code, and those that hold the question's words, get their true cosine; the others that which their code
+tells. Codes follow from rows: there is nothing to train, to keep or to rebuild.
 """
 
 from __future__ import annotations
@@ -14,32 +13,28 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.model.index import Codes, CubeView, Halves, Vector, codes_of
+from mnemic.model.index import REBIAS, Codes, CubeView, Halves, Vector, codes_of, moved
 
 Scores = NDArray[np.float32]
 """Shape (rows,)."""
 
 _ROWS: Final = 256  # multiplied at once: their 32-bit floats stay in the processor's second cache
 _COLUMNS: Final = 16_384  # codes compared at once, for the same reason
-_REBIAS: Final = np.float32(2.0**112)  # between the exponents of 16-bit (bias 15) and 32-bit floats (bias 127)
 _LIKELY: Final = 2_000  # entries by code, and as many by words, whose cosine is true
 _SHARE: Final = 250  # or one of so many entries, when that is more
+_FAR: Final = 1 << 13  # bits: more than a code has
 _LEADING: Final = 4  # one of so many of them brings its neighbours along
 
 
 def products(rows: Halves, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the product of each row with a vector (width,), or with each of several (width, count)."""
-    moved = np.ascontiguousarray(rows).view(np.int16)
-    scaled = vectors * _REBIAS
+    halves = np.ascontiguousarray(rows).view(np.int16)
+    scaled = vectors * REBIAS
     wide = np.empty((min(_ROWS, len(rows)), rows.shape[1]), dtype=np.int32)
     found = np.empty((len(rows), *vectors.shape[1:]), dtype=np.float32)
     for start in range(0, len(rows), _ROWS):
-        some = moved[start : start + _ROWS]
-        bits = wide[: len(some)]
-        np.copyto(bits, some)
-        np.left_shift(bits, 13, out=bits)  # 10 bits of mantissa to the top of 23; the sign was spread by the copy
-        np.bitwise_and(bits, np.int32(-0x70000001), out=bits)  # and is cut back to one bit
-        np.dot(bits.view(np.float32), scaled, out=found[start : start + len(some)])
+        some = halves[start : start + _ROWS]
+        np.dot(moved(some, wide[: len(some)]), scaled, out=found[start : start + len(some)])
     return found
 
 
@@ -51,20 +46,20 @@ def nearness(view: CubeView, vector: Vector, eligible: NDArray[np.bool_] | None,
     if not view.codes:
         return products(view.vectors, vector)
     width = view.vectors.shape[1]
-    distances = _distances(view.codes, codes_of(vector[None]))
+    distances = _distances(view.codes, codes_of(vector[None].astype(np.float16)))
     told = np.cos(np.pi * np.arange(len(view.codes) * 64 + 1) / width).astype(np.float32)
-    found: Scores = told[distances]
+    found: Scores = np.take(told, distances)
     count = max(_LIKELY, len(view) // _SHARE)
     likely = _nearest(distances, count, eligible)
     if worded is not None:
         held = np.flatnonzero(worded > 0 if eligible is None else (worded > 0) & eligible)
         likely = np.union1d(likely, held[_best(worded[held] + found[held], count)])
-    found[likely] = products(view.vectors[likely], vector)
+    found[likely] = products(np.take(view.vectors, likely, axis=0), vector)
     order = found[likely] if worded is None else found[likely] + worded[likely]
     leading = likely[_best(order, len(likely) // _LEADING)]
     around = np.unique(np.concatenate([view.previous[leading], view.following[leading]]))
     around = around[around >= 0]
-    found[around] = products(view.vectors[around], vector)
+    found[around] = products(np.take(view.vectors, around, axis=0), vector)
     return found
 
 
@@ -85,11 +80,9 @@ def _distances(codes: Codes, code: Codes) -> NDArray[np.uint16]:
 
 def _nearest(distances: NDArray[np.uint16], count: int, eligible: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Return the places of the smallest distances, `count` of them and those that are as small as the last."""
-    places = None if eligible is None or bool(eligible.all()) else np.flatnonzero(eligible)
-    chosen = distances if places is None else distances[places]
-    reached = np.cumsum(np.bincount(chosen))
-    near = np.flatnonzero(chosen <= int(np.searchsorted(reached, count)))
-    return near if places is None else places[near]
+    chosen = distances if eligible is None else np.where(eligible, distances, np.uint16(_FAR))
+    reached = np.cumsum(np.bincount(chosen, minlength=_FAR + 1)[:_FAR])
+    return np.flatnonzero(chosen <= min(int(np.searchsorted(reached, count)), _FAR - 1))
 
 
 def _best(scores: Scores, count: int) -> NDArray[np.int64]:

@@ -80,11 +80,31 @@ class Ids(Sequence[str]):
         return np.isin(self._bytes, np.array([each.encode() for each in ids]))
 
 
-def codes_of(vectors: NDArray[np.floating]) -> Codes:
-    """Return the codes of vectors: of two that point the same way most bits are the same."""
-    width = vectors.shape[1]
-    signs = np.zeros((len(vectors), -(-width // 64) * 64), dtype=np.bool_)
-    np.greater(vectors, 0, out=signs[:, :width])
+REBIAS: Final = np.float32(2.0**112)
+"""Between the exponents of 16-bit (bias 15) and of 32-bit floats (bias 127)."""
+
+
+def moved(rows: NDArray[np.int16], into: NDArray[np.int32]) -> NDArray[np.float32]:
+    """Return rows of 16-bit floats, given as integers, as floats that are `REBIAS` times too small.
+
+    NumPy's own way from 16 bits to 32 takes six times as long.
+    """
+    np.copyto(into, rows)
+    np.left_shift(into, 13, out=into)  # 10 bits of mantissa to the top of 23; the sign was spread by the copy
+    np.bitwise_and(into, np.int32(-0x70000001), out=into)  # and is cut back to one bit
+    return into.view(np.float32)
+
+
+def widened(rows: Halves) -> NDArray[np.float32]:
+    """Return rows as 32-bit floats, the same numbers."""
+    return moved(np.ascontiguousarray(rows).view(np.int16), np.empty(rows.shape, dtype=np.int32)) * REBIAS
+
+
+def codes_of(rows: Halves) -> Codes:
+    """Return the codes of rows: of two that point the same way most bits are the same."""
+    width = rows.shape[1]
+    signs = np.zeros((len(rows), -(-width // 64) * 64), dtype=np.bool_)
+    np.greater(np.ascontiguousarray(rows).view(np.int16), 0, out=signs[:, :width])  # the sign stands in the same bit
     return tuple(np.ascontiguousarray(np.packbits(signs, axis=1).view(np.uint64).T))
 
 

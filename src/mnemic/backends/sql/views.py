@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress, repeat
+from itertools import repeat
 from typing import Any, Final
 
 import numpy as np
@@ -20,11 +20,11 @@ from sqlalchemy import Connection, bindparam, case, func, select
 
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.index import CODED, CubeView, Ids, codes_of
+from mnemic.model.index import CODED, CubeView, Ids, codes_of, widened
 
 Array = NDArray[Any]
 
-_CHUNK: Final = 1_024  # rows that are read at once
+_CHUNK: Final = 512  # rows that are read at once
 _LOCKS: Final = 64
 _NEVER: Final = np.iinfo(np.int64).max
 _NUMBERS: Final[Mapping[str, type[np.generic]]] = {
@@ -223,12 +223,9 @@ class Growing:
 
     def _as_arrays(self, count: int, columns: Mapping[str, Sequence[Any]]) -> dict[str, Array]:
         rows: dict[str, Array] = {name: np.array(columns[name], dtype=kind) for name, kind in _NUMBERS.items()}
-        rows |= {name: np.array([each.encode() for each in columns[name]]) for name in _IDS}
+        rows |= {name: _encoded(columns[name]) for name in _IDS}
         rows |= {name: self._numbers(name, columns[name]) for name in _TABLES}
-        held = np.fromiter((data is not None for data in columns["vectors"]), dtype=np.bool_, count=count)
-        rows["vectors"] = np.zeros((count, self._width), dtype=np.float16)
-        data = np.frombuffer(b"".join(compress(columns["vectors"], held)), dtype="<f2")
-        rows["vectors"][held] = data.reshape(-1, self._width)
+        rows["vectors"] = _halves(columns["vectors"], self._width)
         if _CODE.format(0) in self._arrays:
             rows |= _codes(rows["vectors"])
         return rows
@@ -313,7 +310,7 @@ class Growing:
         paired = np.flatnonzero(before >= 0)
         for start in range(0, len(paired), _CHUNK):
             some = paired[start : start + _CHUNK]
-            one, other = vectors[rows[some]].astype(np.float32), vectors[before[some]].astype(np.float32)
+            one, other = widened(vectors[rows[some]]), widened(vectors[before[some]])
             # |a + b|^2 = |a|^2 + |b|^2 + 2ab, which is 2 + 2ab for unit vectors
             norms[some] = np.sqrt(np.maximum(2 + 2 * np.einsum("ij,ij->i", one, other), 1e-3))
         return norms
@@ -322,6 +319,23 @@ class Growing:
 def _nothing(width: int) -> dict[str, Array]:
     arrays: dict[str, Array] = {name: np.empty(0, dtype=kind) for name, kind in (*_NUMBERS.items(), *_TABLES.items())}
     return arrays | {name: np.empty(0, dtype="S1") for name in _IDS} | {"vectors": np.empty((0, width), np.float16)}
+
+
+def _encoded(ids: Sequence[str]) -> Array:
+    joined = "".join(ids).encode()
+    if len(joined) == len(ids[0]) * len(ids) and set(map(len, ids)) == {len(ids[0])}:  # nearly all have one length
+        return np.frombuffer(joined, dtype=f"S{len(ids[0])}") if joined else np.zeros(len(ids), dtype="S1")
+    return np.array([each.encode() for each in ids])
+
+
+def _halves(data: Sequence[bytes | None], width: int) -> Array:
+    """Return rows of vectors, of zeros where there is none."""
+    if None not in data:
+        return np.frombuffer(b"".join(data), dtype="<f2").reshape(-1, width).astype(np.float16, copy=False)  # type: ignore[arg-type]  # bytes all
+    rows = np.zeros((len(data), width), dtype=np.float16)
+    held = np.array([each is not None for each in data])
+    rows[held] = np.frombuffer(b"".join(each for each in data if each is not None), dtype="<f2").reshape(-1, width)
+    return rows
 
 
 def _longer(array: Array, filled: int, size: int) -> Array:

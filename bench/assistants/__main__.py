@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     chats = [chat for chat in generate(options.seed) if options.split in {None, split(chat.messages[0].conversation)}]
     lines = list(as_lines(chats))
-    options.out.write_text("\n".join(lines) + "\n", "utf-8")
+    options.out.write_text("\n".join(lines) + "\n", "utf-8", newline="\n")
     turns = [turn for chat in chats for turn in chat.messages]
     kinds = Counter(question.category for chat in chats for question in chat.questions)
     sessions = len({turn.session for turn in turns})

@@ -18,26 +18,27 @@ from bench.assistants.wording import Deck, fill, form, written
 
 NOT_THERE: Final = "Not in memory."
 _DATED: Final = re.compile(r"\{(on|gap|first):(\w+)(?::(\w+))?([+-]\d+)?(?:/([+-]\d+))?\}")
+_NEAR: Final = 0.4
+"""The share of questions that recall the evidence by its own words, where there are such."""
 _OURS: Final = 0.6
-"""The share of questions that the user asks."""
+"""The share of the other questions that the user asks."""
 
 
 def ask(
     person: Person, told: Told, ask_: Ask, spoken: Sequence[Message], deck: Deck, chance: random.Random
 ) -> Question:
     """Return the question with its evidence, asked some days after the last session."""
-    mine = [turn for turn in spoken if turn.thread == told.thread.name and turn.label]
-    evidence = [turn.id for turn in mine if ask_.labels == ["all"] or turn.label in ask_.labels]
+    mine = [turn for turn in spoken if turn.thread == told.thread.name and turn.line.label]
+    evidence = [turn for turn in mine if ask_.labels == ["all"] or turn.line.label in ask_.labels]
     if bool(evidence) == (ask_.category == "absent"):
         raise ValueError(f"evidence of {told.thread.name} does not fit {ask_.category}: {ask_.labels}")
-    ours = not ask_.them or (chance.random() < _OURS and bool(ask_.me))
     values = {**told.values, **person.forms, "n": str(len(told.items)), "items": ", ".join(map(form, told.items))}
     at = spoken[-1].at + timedelta(days=chance.randint(1, 20), minutes=chance.randrange(600))
     answer = NOT_THERE if ask_.category == "absent" else _dated(ask_.answer, told, mine)
     return Question(
         conversation=person.conversation,
-        question=fill(chance.choice(ask_.me if ours else ask_.them), values, deck, at),
-        evidence=evidence,
+        question=fill(_asked(ask_, evidence, chance), values, deck, at),
+        evidence=[turn.id for turn in evidence],
         category=ask_.category,
         answer=fill(answer, values, deck, at),
         at=at,
@@ -46,8 +47,17 @@ def ask(
     )
 
 
+def _asked(ask_: Ask, evidence: Sequence[Message], chance: random.Random) -> str:
+    """Return a question in words of the evidence, or in quite other words."""
+    own = [question for turn in evidence[:1] if len(ask_.labels) == 1 for question in turn.line.near]
+    near = [*ask_.near, *own]
+    if near and chance.random() < _NEAR:
+        return chance.choice(near)
+    return chance.choice(ask_.me if not ask_.them or chance.random() < _OURS else ask_.them)
+
+
 def _dated(text: str, told: Told, turns: Sequence[Message]) -> str:
-    times: dict[str, datetime] = {turn.label: turn.at for turn in turns}
+    times: dict[str, datetime] = {turn.line.label: turn.at for turn in turns}
 
     def one(hole: re.Match[str]) -> str:
         kind, label, other, offset, other_offset = hole.groups()

@@ -13,15 +13,19 @@ from typing import Any, Final
 
 from bench.assistants import habits
 from bench.assistants.sources import Sources
-from bench.assistants.values import Block, Entry, Message, Script, Thread
+from bench.assistants.values import Block, Entry, Line, Message, Script, Thread
 from bench.assistants.wording import Deck, fill
 
 SESSIONS: Final = 19
 FEWEST: Final = 4
 MOST: Final = 30
 """Turns of a session."""
+_AIMS: Final = (FEWEST, 4, 6, 8, 8, 10, 12, 14, 16, 20, 26, MOST)
+"""How long sessions want to become."""
 _FULL: Final = 22
 """Turns of planted talk after which a session takes no more."""
+_CHATTER: Final = 0.25
+"""The share of small talk in what stands around."""
 _ZONES: Final = (0, 0, 60, 60, 120, 330, -300, -480, 600)
 """Minutes east of Greenwich."""
 
@@ -81,7 +85,7 @@ class Composer:
     def write(self, threads: Sequence[Told]) -> list[Message]:
         """Return the turns of all sessions, in order."""
         for told in sorted(threads, key=lambda told: -len(told.thread.stages) - len(told.items)):
-            self._plant(_blocks(told, self._chance))
+            self._plant(_blocks(told, self._chance), told.thread.apart)
             for decoy in told.thread.decoys:
                 self._plant([Block(decoy, told.values)])
         spoken: list[Message] = []
@@ -89,10 +93,13 @@ class Composer:
             spoken += self._session(number, begin)
         return spoken
 
-    def _plant(self, blocks: Sequence[Block]) -> None:
+    def _plant(self, blocks: Sequence[Block], apart: int = 0) -> None:
         """Put blocks into different sessions, in order, the emptiest first."""
         open_ = [place for place in range(SESSIONS) if self._turns(place) < _FULL]
         weights = {place: self._turns(place) + self._chance.random() * 6 for place in open_}
+        if apart:
+            begin = self._chance.choice(open_[: -len(blocks)])
+            open_ = [place for place in open_ if begin <= place <= begin + apart * (len(blocks) - 1)]
         chosen = sorted(sorted(open_, key=weights.__getitem__)[: len(blocks)])
         for place, block in zip(chosen, blocks, strict=True):
             self._planted[place].append(block)
@@ -111,15 +118,14 @@ class Composer:
     def _session(self, number: int, begin: datetime) -> Iterator[Message]:
         """Yield the turns of a session, with their times and ids."""
         at = begin
-        for place, (block, line, opens) in enumerate(self._lines(number)):
-            chance = self._chance
-            text = line.text
+        chance = self._chance
+        for place, (block, line, begins) in enumerate(self._lines(number)):
             if line.role == "user":
-                text = habits.typed(text, self._person.habit, chance)
-                if opens and place and chance.random() < 0.3:
-                    text = habits.shifted(text, chance)
+                text = habits.typed(line.text, self._person.habit, chance)
+                if begins and place and chance.random() < 0.3:
+                    text = habits.shifted(text, chance, back=begins == "again")
             else:
-                text = habits.dressed(text, chance)
+                text = habits.dressed(line.text, chance, first=line is block.script[1])
             at += timedelta(seconds=chance.randint(20, 240) if line.role == "user" else chance.randint(4, 30))
             conversation = self._person.conversation
             yield Message(
@@ -130,15 +136,15 @@ class Composer:
                 content=fill(text, block.values, self._deck, at),
                 at=at,
                 id=f"{conversation}-s{number + 1:02}-{place + 1:02}",
-                label=line.label,
+                line=line,
                 thread=block.thread,
             )
 
-    def _lines(self, number: int) -> Iterator[tuple[Block, Any, bool]]:
-        """Yield the turns of a session: the block, its line, and whether it opens a topic."""
+    def _lines(self, number: int) -> Iterator[tuple[Block, Line, str]]:
+        """Yield the turns of a session: the block, its line, and whether a topic is new, taken up again or goes on."""
         for block, part in self._order(self._planted[number]):
             for place, line in enumerate(part):
-                yield block, line, place == 0
+                yield block, line, "" if place else "new" if line is block.script[0] else "again"
 
     def _order(self, planted: Sequence[Block]) -> list[tuple[Block, Script]]:
         """Return what is planted between other talk, some of it in the middle of another topic."""
@@ -158,14 +164,17 @@ class Composer:
     def _around(self, taken: int) -> list[Block]:
         """Return other talk, so that a session comes to a length that occurs."""
         chance = self._chance
-        aim = max(chance.choice((4, 6, 8, 10, 12, 14, 16, 18, 22, 26, 30)), taken)
+        aim = max(chance.choice(_AIMS), taken)
         found: list[Block] = []
-        while taken < max(aim, FEWEST):
-            pile = self._chatter if chance.random() < 0.25 or not self._episodes else self._episodes
-            fitting = [script for script in pile if taken + len(script) <= min(aim + 4, MOST)]
+        while taken < aim:
+            piles = [self._episodes, self._chatter]
+            if chance.random() < _CHATTER:
+                piles.reverse()
+            fitting = [(pile, script) for pile in piles for script in pile if taken + len(script) <= min(aim + 4, MOST)]
             if not fitting:
                 break
-            pile.remove(fitting[-1])
-            found.append(Block(fitting[-1], {}))
-            taken += len(fitting[-1])
+            pile, script = fitting[0]
+            pile.remove(script)
+            found.append(Block(script, {}))
+            taken += len(script)
         return found

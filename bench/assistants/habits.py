@@ -14,9 +14,9 @@ _SHIFTS: Final = (
     "Different topic.", "Unrelated:", "Okay, something else.", "Before I forget.", "New question.",
     "Oh, one more thing.", "Changing the subject.", "Quick one.", "While I have you.", "Side note.",
 )  # fmt: skip
+_RETURNS: Final = ("Back to the other thing:", "As I was saying.", "Where were we, ah yes.", "Sorry, back to before.")
 _OPENERS: Final = (
-    "Sure!", "Of course.", "Happy to help.", "Good question.", "Absolutely.", "No problem.", "Got it.",
-    "Thanks for telling me.", "That makes sense.", "Great.",
+    "Sure!", "Of course.", "Happy to help.", "Good question.", "No problem.", "Let me see.", "Certainly.",
 )  # fmt: skip
 _CLOSERS: Final = (
     "Let me know if you'd like more detail.", "Would you like me to adjust anything?", "Tell me how it goes.",
@@ -62,15 +62,15 @@ def _excited(text: str, chance: random.Random) -> str:
     return text[:-1] + "!!" if text.endswith(".") and chance.random() < 0.3 else text
 
 
-def shifted(text: str, chance: random.Random) -> str:
-    """Return a user's turn with a word that the topic changes."""
-    return f"{chance.choice(_SHIFTS)} {text}"
+def shifted(text: str, chance: random.Random, *, back: bool) -> str:
+    """Return a user's turn with a word that the topic changes, or goes back to one before."""
+    return f"{chance.choice(_RETURNS if back else _SHIFTS)} {text}"
 
 
-def dressed(text: str, chance: random.Random) -> str:
-    """Return an assistant's reply with the phrases that assistants are fond of."""
+def dressed(text: str, chance: random.Random, *, first: bool) -> str:
+    """Return an assistant's reply with the phrases that assistants are fond of; `first` on a topic, it may agree."""
     if len(text.split()) < 12 or text.endswith("?"):
         return text
-    if chance.random() < 0.3:
+    if first and chance.random() < 0.3:
         text = f"{chance.choice(_OPENERS)} {text}"
     return f"{text} {chance.choice(_CLOSERS)}" if chance.random() < 0.3 and "```" not in text[-5:] else text

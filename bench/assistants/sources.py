@@ -1,7 +1,8 @@
 """Reads the word lists and scripts beside this file, and says where one of them is broken.
 
 A script is a text whose turns begin with `U: ` or `A: `; `U*name: ` labels a turn as evidence. Turns alternate, the
-user begins and the assistant ends. Lines without such a beginning belong to the turn above.
+user begins and the assistant ends. Lines without such a beginning belong to the turn above; `? ` begins a question that
+recalls the labelled turn by its own words.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -19,6 +20,7 @@ from bench.assistants.values import CATEGORIES, Ask, Entry, Line, Script, Thread
 
 DATA: Final = Path(__file__).parent / "data"
 _TURN: Final = re.compile(r"^([UA])(?:\*(\w+))?: ", re.MULTILINE)
+_NEAR: Final = re.compile(r"^\? (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,10 @@ def _scripts(texts: Sequence[str]) -> list[Script]:
 
 def script(text: str) -> Script:
     """Return the turns of a script. Raises `ValueError` when they do not alternate from the user to the assistant."""
-    parts = _TURN.split(text.strip())
+    near = _NEAR.findall(text)
+    parts = _TURN.split(_NEAR.sub("", text).strip())
     lines = [
-        Line("user" if who == "U" else "assistant", said.strip(), label or "")
+        Line("user" if who == "U" else "assistant", said.strip(), label or "", near if label else ())
         for who, label, said in zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
     ]
     fine = bool(lines) and lines[0].role == "user" and lines[-1].role == "assistant" and not parts[0]
@@ -65,16 +68,15 @@ def script(text: str) -> Script:
 
 def _thread(entry: Mapping[str, Any], kind: str) -> Thread:
     given = dict(entry)
-    stages = [[_labelled(way) for way in _scripts(ways)] for ways in given.pop("stages")]
+    stages = [[_way(text) for text in ways] for ways in given.pop("stages")]
     asks = [_ask(ask, kind) for ask in given.pop("ask")]
     return Thread(kind=kind, stages=stages, asks=asks, decoys=_scripts(given.pop("decoys", [])), **given)
 
 
-def _labelled(told: Script) -> Script:
+def _way(text: str) -> Script:
     """Return a way of telling a stage; without labels its first turn is the fact."""
-    if any(line.label for line in told):
-        return told
-    return [replace(told[0], label="fact"), *told[1:]]
+    labelled = any(label for _, label in _TURN.findall(text))
+    return script(text if labelled else text.strip().replace("U: ", "U*fact: ", 1))
 
 
 def _ask(entry: Mapping[str, Any], kind: str) -> Ask:

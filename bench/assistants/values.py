@@ -20,6 +20,8 @@ class Line:
     role: Role
     text: str
     label: str = ""
+    near: Sequence[str] = ()
+    """Questions that recall the turn by its own words; they suit no other way of telling the same."""
 
 
 Script = Sequence[Line]
@@ -32,6 +34,8 @@ class Ask:
     category: str
     me: Sequence[str]
     them: Sequence[str]
+    near: Sequence[str] = ()
+    """The user's question in words of the evidence, as one asks about what one half remembers."""
     labels: Sequence[str] = ()
     answer: str = ""
     missing: Sequence[str] = ()
@@ -56,6 +60,10 @@ class Thread:
     most: int = 5
     names: Mapping[str, str] = field(default_factory=dict)
     """What the labels are called, for questions about which came first."""
+    apart: int = 0
+    """The most sessions from a stage to the next; 0 for any number."""
+    not_with: Sequence[str] = ()
+    """Threads that the same person cannot have: a question about one would have a second answer in the other."""
     shuffled: bool = False
     """Whether the stages come in any order."""
 
@@ -80,7 +88,7 @@ class Message:
     content: str
     at: datetime
     id: str
-    label: str = ""
+    line: Line
     thread: str = ""
 
 

@@ -52,11 +52,10 @@ def generate(seed: int = 7) -> list[Chat]:
     chats = []
     for number, entry in enumerate(names):
         own = random.Random(f"{seed} {number}")
-        dealt = [
-            thread
-            for kind, rate in THREADS.items()
-            for thread in _deal(piles[kind], given.threads[kind], _share(rate, number), chance)
-        ]
+        dealt: list[Thread] = []
+        for kind, rate in THREADS.items():
+            for _ in range(_share(rate, number)):
+                dealt.append(_deal(piles[kind], given.threads[kind], dealt, chance))
         chats.append(_chat(number, entry, dealt, given, own))
     return chats
 
@@ -66,18 +65,21 @@ def _share(rate: float, number: int) -> int:
     return int((number + 1) * rate) - int(number * rate)
 
 
-def _deal(pile: list[Thread], all_: Sequence[Thread], count: int, chance: random.Random) -> list[Thread]:
-    """Take different threads from a pile that is shuffled anew when it runs out, so that each is used as often."""
-    dealt: list[Thread] = []
-    while len(dealt) < count:
-        if not pile:
-            pile += chance.sample(all_, len(all_))
-        place = next((place for place, thread in enumerate(pile) if thread not in dealt), None)
-        if place is None:
-            pile += chance.sample(all_, len(all_))
-            continue
-        dealt.append(pile.pop(place))
-    return dealt
+def _deal(pile: list[Thread], all_: Sequence[Thread], dealt: Sequence[Thread], chance: random.Random) -> Thread:
+    """Take a thread that goes with those dealt, from a pile that is filled up as needed, so that each is used often."""
+    place = next((place for place, thread in enumerate(pile) if _fits(thread, dealt)), None)
+    if place is None:
+        place = len(pile)
+        pile += sorted(chance.sample(all_, len(all_)), key=lambda thread: not _fits(thread, dealt))
+        if not _fits(pile[place], dealt):
+            raise ValueError(f"no thread goes with {', '.join(thread.name for thread in dealt)}")
+    return pile.pop(place)
+
+
+def _fits(thread: Thread, dealt: Sequence[Thread]) -> bool:
+    return not any(
+        thread.name == other.name or other.name in thread.not_with or thread.name in other.not_with for other in dealt
+    )
 
 
 def _chat(number: int, entry: Any, dealt: Sequence[Thread], given: Sources, chance: random.Random) -> Chat:

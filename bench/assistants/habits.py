@@ -73,4 +73,5 @@ def dressed(text: str, chance: random.Random, *, first: bool) -> str:
         return text
     if first and chance.random() < 0.3:
         text = f"{chance.choice(_OPENERS)} {text}"
-    return f"{text} {chance.choice(_CLOSERS)}" if chance.random() < 0.3 and "```" not in text[-5:] else text
+    closes = len(text.split()) >= 25 and chance.random() < 0.3
+    return f"{text} {chance.choice(_CLOSERS)}" if closes else text

@@ -98,6 +98,7 @@ def test_a_turn_is_found_at_the_rank_of_its_message(done: Run) -> None:
 def test_the_document_names_its_measures_and_counts_its_questions(figures: dict[str, Any]) -> None:
     groups = figures["systems"]["mnemic"]["groups"]
     assert {name: group["n"] for name, group in groups.items()} == {"multi": 1, "single": 3, "all answerable": 4}
+    assert groups["all answerable"]["scored"] == 3
     measures = groups["all answerable"]["measures"]
     for level in ("turn", "session"):
         for k in (1, 3, 5, 10, 20, 50):

@@ -116,7 +116,8 @@ def _estimates(system: str, records: Sequence[Asked]) -> dict[str, Any]:
                 "cluster low": clusters[place].low,
                 "cluster high": clusters[place].high,
             }
-    return {"n": len(records), "measures": estimates}
+    scored = max((each["n"] for each in estimates.values()), default=0)
+    return {"n": len(records), "scored": scored, "measures": estimates}
 
 
 def _blocks(rows: Sequence[Row]) -> list[list[str]]:

@@ -18,9 +18,12 @@ MISSED: Final = 40
 
 
 def conversations(found: Mapping[str, Any]) -> str:
-    """Return the spread over conversations, and the figures of each when they are not many."""
+    """Return the spread over conversations, and the figures of each when they are not many.
+
+    There is none to tell where each has but one question, as in LongMemEval.
+    """
     system = found["systems"]["mnemic"]
-    if len(system["conversations"]) < 2:
+    if len(system["conversations"]) < 2 or all(row["n"] < 2 for row in system["conversations"].values()):
         return ""
     measures = list(system["spread"])
     spread = _table(

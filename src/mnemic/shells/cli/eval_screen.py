@@ -45,6 +45,7 @@ class Progress:
         self._face = face
         self._dataset = dataset
         self._folder = folder
+        self._begun = False
         self._live = not (face.quiet or not face.err.is_terminal)
         self._bar = progress.Progress(
             progress.SpinnerColumn(),
@@ -59,7 +60,7 @@ class Progress:
             transient=True,
             disable=not self._live,
         )
-        self._task = self._bar.add_task("opening", total=None)
+        self._task = self._bar.add_task("opening", total=dataset.questions)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -69,7 +70,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bar.stop()
-        if kind is not None:
+        if kind is not None and self._begun:
             self._face.note(f"what is done lies in {self._folder}; the same command goes on from there")
 
     def told(self, step: Step) -> None:
@@ -86,10 +87,10 @@ class Progress:
                 f"{name}: {plural(record.messages, 'turn')} stored in {took(record.adding)}, refined in "
                 f"{took(record.refining)}; {plural(record.questions, 'question')}"
             )
-        if step.stage != "start":
-            self._bar.update(self._task, completed=step.asked, total=step.questions or None)
+        self._bar.update(self._task, completed=step.asked, total=step.questions or None)
 
     def _begin(self, step: Step) -> None:
+        self._begun = True
         dataset = self._dataset
         self._face.note(
             f"{dataset.name}: {plural(dataset.conversations, 'conversation')}, "
@@ -136,7 +137,7 @@ def _categories(found: Mapping[str, Any]) -> Table:
     for name, group in found["systems"]["mnemic"]["groups"].items():
         measures = group["measures"]
         cells = [_with_interval(measures.get(measure)) for _, measure in (*COLUMNS, PACKED)]
-        table.add_row(name, f"{group['n']:,}", *cells, style="bold" if name == ALL else "", end_section=False)
+        table.add_row(name, f"{group['scored']:,}", *cells, style="bold" if name == ALL else "", end_section=False)
     return table
 
 
@@ -159,11 +160,13 @@ def _compared(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _spread(found: Mapping[str, Any]) -> list[RenderableType]:
     system = found["systems"]["mnemic"]
-    if len(system["conversations"]) < 2:
+    if len(system["conversations"]) < 2 or all(row["n"] < 2 for row in system["conversations"].values()):
         return []
-    table = _table("over conversations", ["mean", "lowest", "highest", "sd"])
+    table = _table("over conversations", ["mean", "lowest", "highest", "sd", "95%, resampling conversations"])
     for measure, spread in system["spread"].items():
-        table.add_row(measure, *(f"{spread[key]:.3f}" for key in ("mean", "min", "max", "sd")))
+        estimate = system["groups"][ALL]["measures"][measure]
+        interval = f"{estimate['cluster low']:.3f}{DASH}{estimate['cluster high']:.3f}"
+        table.add_row(measure, *(f"{spread[key]:.3f}" for key in ("mean", "min", "max", "sd")), interval)
     return [_title("Spread", f"means of {plural(len(system['conversations']), 'conversation')}"), table]
 
 
@@ -175,9 +178,11 @@ def _absent(found: Mapping[str, Any]) -> list[RenderableType]:
     lines = [
         Text.assemble("AUC of the confidence  ", (curves, "bold")),
         Text(
-            f"accuracy {told['accuracy']:.3f} at the shipped threshold: `ask` withholds {told['absent withheld']:.3f} "
-            f"of {told['absent']:,} absent, answers {told['answerable answered']:.3f} of {told['answerable']:,} others",
-            overflow="fold",
+            f"`ask` withholds {told['absent withheld']:.3f} of {plural(told['absent'], 'absent question')} and answers "
+            f"{told['answerable answered']:.3f} of {told['answerable']:,} others:"
+        ),
+        Text(
+            f"accuracy {told['accuracy']:.3f} at the shipped threshold, balanced {told['balanced accuracy']:.3f}",
         ),
     ]
     return [_title("Not in memory", "questions that memory cannot answer, against the others"), *lines]
@@ -202,8 +207,10 @@ def _problems(found: Mapping[str, Any]) -> list[RenderableType]:
     if not problems:
         return []
     lines = [
-        Text.assemble((f"{each['question'] or each['conversation']}  ", "cyan"), f"{one_line(each['what'], 70)}  ",
-                      (one_line(each["text"], 60), "dim"))
+        Text.assemble(
+            (f"{each['question'] or each['conversation']}  ", "cyan"), one_line(each["what"], 80),
+            (f"\n  {one_line(each['text'], 90)}", "dim"),
+        )
         for each in problems[:LISTED]
     ]  # fmt: skip
     rest = len(problems) - LISTED

@@ -28,11 +28,14 @@ NAMES: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """What the systems are called in the report."""
 
-TURN: Final = ("turn recall@1", "turn recall@5", "turn recall@10", "turn recall@20", "turn any-hit@10",
+TURN: Final = ("turn recall@1", "turn recall@10", "turn recall@20", "turn any-hit@10",
                "turn all-hit@10", "turn MRR", "turn nDCG@10", "session recall@10")  # fmt: skip
 """The measures of the tables."""
 
-WITH, WITHOUT = "search with the question's embedding", "search without"
+UNITS: Final = ((365.0, "y"), (30.0, "mo"), (7.0, "w"), (1.0, "d"))
+"""Units of age, in days."""
+
+WITHOUT: Final = "search without"
 
 
 def head(found: Mapping[str, Any]) -> str:
@@ -71,7 +74,7 @@ def categories(found: Mapping[str, Any]) -> str:
     lines = []
     for group, figures in found["systems"][OURS]["groups"].items():
         cells = [_estimate(figures["measures"].get(name)) for name in names]
-        lines.append((group, [f"{figures['n']:,}", *cells], group == ALL))
+        lines.append((group, [f"{figures['scored']:,}", *cells], group == ALL))
     return section("By category", "Mnemic: means, and below them 95% bootstrap intervals over questions.",
                    figures_table("questions", ["n", *names], lines))  # fmt: skip
 
@@ -117,7 +120,7 @@ def by_category(found: Mapping[str, Any]) -> str:
                 told = _told(name, "recall@10", estimate)
                 each.append(Row(style(name), estimate["mean"], estimate["low"], estimate["high"], told))
         if each:
-            groups.append((f"{group} ({found['systems'][OURS]['groups'][group]['n']:,})", each))
+            groups.append((f"{group} ({found['systems'][OURS]['groups'][group]['scored']:,})", each))
     return section("Recall@10 by category", "Means with 95% intervals; in parentheses the number of questions.",
                    legend(found) + rows(groups, "recall@10 by category"))  # fmt: skip
 
@@ -282,13 +285,8 @@ def _quantiles(figures: Mapping[str, float | None] | None) -> str:
 
 
 def _age(low: float, high: float | None) -> str:
+    """Return bounds in days as a span in the unit of the lower one: 1-4 w."""
+    size, unit = next(((size, unit) for size, unit in UNITS if low >= size), UNITS[-1])
     if high is None:
-        return f"> {_days(low)}"
-    return f"< {_days(high)}" if low == 0 else f"{_days(low)} {DASH} {_days(high)}"
-
-
-def _days(days: float) -> str:
-    for size, unit in ((365, "y"), (30, "mo"), (7, "w")):
-        if days >= size:
-            return f"{days / size:.0f} {unit}"
-    return f"{days:.0f} d"
+        return f"> {low / size:.0f} {unit}"
+    return f"{low / size:.0f}{DASH}{high / size:.0f} {unit}" if low else f"< {high / size:.0f} {unit}"

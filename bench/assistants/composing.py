@@ -122,7 +122,7 @@ class Composer:
         for place, (block, line, begins) in enumerate(self._lines(number)):
             if line.role == "user":
                 text = habits.typed(line.text, self._person.habit, chance)
-                if begins and place and chance.random() < 0.3:
+                if begins and place:
                     text = habits.shifted(text, chance, back=begins == "again")
             else:
                 text = habits.dressed(line.text, chance, first=line is block.script[1])

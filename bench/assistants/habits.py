@@ -63,7 +63,9 @@ def _excited(text: str, chance: random.Random) -> str:
 
 
 def shifted(text: str, chance: random.Random, *, back: bool) -> str:
-    """Return a user's turn with a word that the topic changes, or goes back to one before."""
+    """Return a user's turn, often with a word that the topic changes or goes back to one before; short ones never."""
+    if len(text.split()) < 6 or chance.random() > 0.35:
+        return text
     return f"{chance.choice(_RETURNS if back else _SHIFTS)} {text}"
 
 

@@ -154,6 +154,17 @@ def test_a_line_cut_short_by_a_kill_is_asked_again(left: Path) -> None:
     assert len(lines(left)) == 1 + 2 + 5
 
 
+@pytest.mark.parametrize("line", ["{", "[]", '{"asked": {"id": "x"}}'])
+def test_a_journal_that_somebody_else_wrote_into_starts_anew(line: str, left: Path) -> None:
+    path = left / "progress.jsonl"
+    path.write_text(f"{path.read_text('utf-8')}{line}\n", "utf-8")
+    steps: list[Step] = []
+    with pytest.raises(InputError, match="'cy'"):
+        go(left, told=steps.append, only=("cy",))
+    assert steps[0].changed == ("the journal",) and not steps[0].resumed
+    assert len(lines(left)) == 1
+
+
 def test_a_conversation_that_was_not_stored_whole_is_stored_again(left: Path) -> None:
     kept = lines(left)
     path = left / "progress.jsonl"

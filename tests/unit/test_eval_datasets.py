@@ -165,6 +165,7 @@ QUESTION: dict[str, Any] = {"conversation": "c", "question": "who?", "evidence":
         (MESSAGE | {"at": "yesterday"}, r"lines\[2\].at: needs an ISO 8601 time"),
         (MESSAGE | {"id": 7}, r"lines\[2\].id: needs a name"),
         (MESSAGE | {"content": None}, r"lines\[2\].content"),
+        (MESSAGE | {"content": [{"type": "hologram"}]}, r"lines\[2\].content"),
         (MESSAGE | {"text": "x"}, r"lines\[2\].text: is not a field of a message"),
         ({**MESSAGE, "session": ""}, r"lines\[2\].session"),
         (QUESTION | {"evidence": "m"}, r"lines\[2\].evidence: needs a list"),

@@ -90,15 +90,17 @@ class Journal:
         except FileNotFoundError:
             return 0
         whole = content.rfind(b"\n") + 1
-        lines = [json.loads(line) for line in content[:whole].splitlines()]
-        if not lines or lines[0].get("format") != FORMAT:
-            return 0
-        before = lines[0]["depends"]
-        self.changed = tuple(key for key in self._depends if before.get(key) != self._depends[key])
-        if self.changed:
-            return 0
-        self._take(lines[1:])
-        return whole
+        try:
+            lines = [json.loads(line) for line in content[:whole].splitlines()]
+            before = lines[0]["depends"] if lines and lines[0]["format"] == FORMAT else {}
+            self.changed = tuple(key for key in self._depends if before.get(key) != self._depends[key])
+            if not self.changed:
+                self._take(lines[1:])
+        except (ValueError, KeyError, TypeError):  # somebody else wrote it
+            self.changed = ("the journal",)
+            self.stored.clear()
+            self.asked.clear()
+        return 0 if self.changed else whole
 
     def _take(self, lines: Sequence[Mapping[str, Any]]) -> None:
         for line in lines:

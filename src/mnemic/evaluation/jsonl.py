@@ -18,6 +18,7 @@ from mnemic.evaluation import datasets
 from mnemic.evaluation.datasets import ABSENT, Conversation, Dataset, Problem, Question, Session
 from mnemic.evaluation.source import fingerprint
 from mnemic.model.message import Message
+from mnemic.model.parts import check_content
 
 KIND: Final = "jsonl"
 MESSAGE: Final = ("conversation", "session", "role", "name", "content", "at", "id")
@@ -129,6 +130,7 @@ def _message(entry: Mapping[str, Any], number: int) -> Message:
     content = entry.get("content")
     if not isinstance(content, str | list):
         raise InputError(f"lines[{number}].content", f"needs a string or a list of parts, got {content!r:.60}")
+    check_content(content, f"lines[{number}].content")
     name = entry.get("name")
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise InputError(f"lines[{number}].name", f"needs the speaker's name, got {name!r}")

@@ -75,7 +75,10 @@ def longmemeval(
     drop: Drop = False,
     fresh: Fresh = False,
 ) -> None:
-    """Measure on a LongMemEval file (S, M or oracle); each question has a memory of its own."""
+    """Measure on a LongMemEval file: S, M or oracle.
+
+    Each question has a haystack of its own, and so a memory of its own.
+    """
     measure(face_of(context), "longmemeval", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh))
 
 
@@ -91,7 +94,10 @@ def jsonl(
     drop: Drop = False,
     fresh: Fresh = False,
 ) -> None:
-    """Measure on your own conversations and questions, one JSON object a line (docs/evaluation.md)."""
+    """Measure on conversations of your own, as JSON Lines.
+
+    A line is a message or a question about what was said; docs/evaluation.md tells the fields.
+    """
     measure(face_of(context), "jsonl", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh))
 
 

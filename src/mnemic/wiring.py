@@ -34,6 +34,7 @@ from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
+from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
@@ -164,6 +165,9 @@ def build(
     recall = Recall(store, questions, clock, scoping, zone=settings.zone, warmth=warmth)
     organize = _organize(settings, store, embedder, clock, recall, warmth)
     forget = Forget(store, clock, scoping)
+    retexting = Retexting(store, clock)
+    if not replacing:
+        retexting.queue()
 
     def settle() -> None:
         """Do what waits for a quiet moment."""
@@ -192,7 +196,7 @@ def build(
         close_embedder=close_embedder,
         organize=organize,
         rebuild=Rebuild(store, clock, scoping),
-        reindex=Reindex(store, Embedding(store, embedder)),
+        reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
 
@@ -222,5 +226,6 @@ def _organize(
             weights=warmth,
         ),
         Embedding(store, embedder),
+        Retexting(store, clock),
         recall,
     )

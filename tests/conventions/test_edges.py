@@ -10,7 +10,7 @@ from tests.conventions.sources import package
 
 READS_THE_ENVIRONMENT = "src/mnemic/config.py"
 MAY_PRINT = "src/mnemic/shells/cli/"
-PURE = ("src/mnemic/core/", "src/mnemic/model/", "src/mnemic/text.py")
+PURE = ("src/mnemic/core/", "src/mnemic/model/", "src/mnemic/text/")
 BOUNDARIES = 10
 BOUNDARY = re.compile(r"#.*\bboundary: \w+")
 BROAD = {"Exception", "BaseException"}

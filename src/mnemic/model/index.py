@@ -22,8 +22,9 @@ Halves = NDArray[np.float16]
 Codes = tuple[NDArray[np.uint64], ...]
 """The signs of the components of rows as bits: an array of shape (rows,) for each 64 components."""
 
-Posting = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""The keys of the entries that hold a term, ascending, and how often it stands in each."""
+Posting = tuple[NDArray[np.int64], NDArray[np.int64] | NDArray[np.float32]]
+"""The keys of the entries that hold a term, ascending, and how often it stands in each; what stands there only in part
+counts less than once."""
 
 
 @dataclass(frozen=True, slots=True)

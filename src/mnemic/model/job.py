@@ -13,6 +13,9 @@ ORGANIZE: Final = "organize"
 EMBED: Final = "embed"
 """The job that embeds what could not be embedded when it was written."""
 
+RETEXT: Final = "retext"
+"""The job that indexes the words of older passages anew, after an upgrade that reads text otherwise."""
+
 
 class JobState(enum.StrEnum):
     """Where a job is. `done`, `dead` are final; `failed` will be tried again."""

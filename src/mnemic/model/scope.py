@@ -34,7 +34,10 @@ class Role(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cube:
-    """A namespace of memories. `key` is the store's small integer for it and never leaves the process."""
+    """A namespace of memories. `key` is the store's small integer for it and never leaves the process.
+
+    `stale` tells that older passages in it are still to be indexed as text is read now.
+    """
 
     id: str
     key: int
@@ -42,6 +45,7 @@ class Cube:
     kind: CubeKind
     owner: str
     created_at: datetime
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

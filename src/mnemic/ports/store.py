@@ -23,6 +23,7 @@ from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.archive import Archive
 from mnemic.ports.counts import Counts
 from mnemic.ports.erasing import Erasing
+from mnemic.ports.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +377,11 @@ class Transaction(Protocol):
     @property
     def erasing(self) -> Erasing:
         """Forgetting."""
+        ...
+
+    @property
+    def terms(self) -> Terms:
+        """The full-text index after an upgrade."""
         ...
 
     def finish_model_change(self) -> None:

@@ -70,13 +70,43 @@ def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> E
     return Entry(
         kind="segment",
         owner=segment.id,
-        text=f"{segment.summary}\n{', '.join(segment.keywords)}",
+        text=segment_text(segment),
         speaker="",
         said_at=to_micros(segment.ended_at),
         vector=centroid if centroid.any() else None,
         end=len(segment.summary),
         live=live,
     )
+
+
+def identity(entry: Entry) -> tuple[str, str | None, int]:
+    """Return what tells an entry apart: its owner, the version it is of, where in the text it starts."""
+    return (entry.owner, entry.version_id, entry.start)
+
+
+def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[tuple[str, str | None, int], str]:
+    """Return what search reads of entries, by their identities, from what they stand for; what is gone is left out."""
+    owners = list(dict.fromkeys(entry.owner for entry in entries))
+    messages = tx.messages.get(cube_key, owners)
+    memories = tx.memories.get(cube_key, owners)
+    segments = tx.segments.get(cube_key, [owner for owner in owners if owner not in messages and owner not in memories])
+    found: dict[tuple[str, str | None, int], str] = {}
+    for entry in entries:
+        if entry.owner in messages:
+            text = messages[entry.owner].text
+            found[identity(entry)] = text[entry.start : entry.end] if entry.end else text
+        elif entry.owner in memories:
+            memory = memories[entry.owner]
+            versions = {version.id: indexed_text(memory.attribute, version.text) for version in memory.versions}
+            found[identity(entry)] = versions.get(entry.version_id or "", "")
+        elif entry.owner in segments:
+            found[identity(entry)] = segment_text(segments[entry.owner][0])
+    return found
+
+
+def segment_text(segment: Segment) -> str:
+    """Return what search reads of a segment; its summary comes first, and the entry's end is where that ends."""
+    return f"{segment.summary}\n{', '.join(segment.keywords)}"
 
 
 def unindexed(memories: Iterable[Memory], known: set[str]) -> dict[str, str]:

@@ -1,4 +1,5 @@
-"""The background work on one cube: read new messages, move pages, promote and archive segments, embed what is missing.
+"""The background work on one cube: read new messages, move pages, promote and archive segments, embed what is missing,
+index anew what an upgrade reads otherwise.
 
 Every step is a transaction of its own and leaves its mark on the rows that it did, so that a run can stop anywhere,
 even in the middle of a power cut, and the next run goes on from there.
@@ -9,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain
 
-from mnemic.model.job import EMBED, ORGANIZE
+from mnemic.model.job import EMBED, ORGANIZE, RETEXT
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
+from mnemic.services.retexting import Retexting
 from mnemic.services.tiering import Tiering
 
 Tick = Callable[[int], None]
@@ -24,18 +26,25 @@ class Organize:
     """Runs the steps until none has anything left to do."""
 
     def __init__(
-        self, learning: Learning, tiering: Tiering, promoting: Promoting, embedding: Embedding, recall: Recall
+        self,
+        learning: Learning,
+        tiering: Tiering,
+        promoting: Promoting,
+        embedding: Embedding,
+        retexting: Retexting,
+        recall: Recall,
     ) -> None:
         self._learning = learning
         self._tiering = tiering
         self._promoting = promoting
         self._embedding = embedding
+        self._retexting = retexting
         self._recall = recall
 
     @property
     def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
         """The jobs that this can run: kind to function of (cube key, tick)."""
-        return {ORGANIZE: self.organize, EMBED: self.embed}
+        return {ORGANIZE: self.organize, EMBED: self.embed, RETEXT: self.retext}
 
     def settle(self) -> None:
         """Write down what is only counted in memory: the visits of searches."""
@@ -53,4 +62,9 @@ class Organize:
     def embed(self, cube_key: int, tick: Tick) -> None:
         """Give a vector to every entry that has none of this store's model."""
         while done := self._embedding.step(cube_key):
+            tick(done)
+
+    def retext(self, cube_key: int, tick: Tick) -> None:
+        """Index the words of passages from before an upgrade anew."""
+        while done := self._retexting.step(cube_key):
             tick(done)

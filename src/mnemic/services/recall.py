@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from mnemic.core.filtering import parse_filter
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import check_names, read_time
+from mnemic.core.matching import match_words, terms_of
 from mnemic.core.ranking import Question, Weights, rank, warmed
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
@@ -34,7 +35,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
 from mnemic.services.scoping import Scoping
-from mnemic.text import content_terms, words
+from mnemic.text import Sought, content_terms, sought, words
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +50,10 @@ LIMIT: Final = 1_000
 _NAMES: Final = re.compile(
     r"(?<=\s)[A-Z\u00c0-\u00de][\w'\u2019&.-]*(?:\s+[A-Z\u00c0-\u00de][\w'\u2019&.-]*)*"  # capitals inside a sentence
     r"|[\"\u201c]([^\"\u201c\u201d]{2,80})[\"\u201d]"  # quotations
+)
+_STALE: Final = (
+    "an upgrade reads words otherwise, and older passages are being indexed anew: until that is done, some may be "
+    "missed that are not in English (`mnemic reindex` does it at once)"
 )
 _VISITS = 5  # hits of a search that count as a visit of their topics
 _NOTED = 10_000  # searches of a cube that are remembered until their visits are written
@@ -101,7 +106,7 @@ class Recall:
         best = found[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
         self._note_visits(scope.cubes, kept)
-        return Results(tuple(kept), len(best) - len(kept), tuple(notes))
+        return Results(tuple(kept), len(best) - len(kept), (*notes, *_upkeep(scope.cubes)))
 
     def _note_visits(self, cubes: Sequence[Cube], hits: Sequence[Hit]) -> None:
         keys = {cube.id: cube.key for cube in cubes}
@@ -157,13 +162,15 @@ class Recall:
     def _search_cube(self, tx: Transaction, cube: Cube, request: Request, vector: Vector | None) -> list[Hit]:
         view = tx.index.view(cube.key)
         speakers = named_speakers(request.query, view.speaker_names)
-        stems = question_stems(request.query, speakers)
+        wanted = question_words(request.query, speakers)
+        terms = terms_of(wanted)
+        stems, postings = match_words(wanted, dict(zip(terms, tx.index.postings(cube.key, terms), strict=True)))
         named = question_entities(request.query, stems)
         question = Question(vector, stems, speakers, named, self._spans(request), to_micros(request.reference))
         ranked = rank(
             view,
             question,
-            tx.index.postings(cube.key, stems),
+            postings,
             eligible=_eligible(tx, cube, view, request),
             weights=self.weights,
             limit=request.limit + _SPARE,
@@ -195,6 +202,10 @@ class Recall:
         return spans
 
 
+def _upkeep(cubes: Sequence[Cube]) -> Sequence[str]:
+    return (_STALE,) if any(cube.stale for cube in cubes) else ()
+
+
 def named_speakers(query: str, speakers: Sequence[str]) -> frozenset[str]:
     """Return the speakers whose name, or its first word, stands in the question."""
     present = set(words(query))
@@ -206,18 +217,18 @@ def named_speakers(query: str, speakers: Sequence[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-def question_stems(query: str, speakers: frozenset[str]) -> list[str]:
-    """Return the stems to look for, each once; names of speakers are left to the speaker boost if others remain.
+def question_words(query: str, speakers: frozenset[str]) -> list[Sought]:
+    """Return the words to look for, each once; names of speakers are left to the speaker boost if others remain.
 
-    Of a question as long as a document the longest stems are looked for: they are the rarest, by and large.
+    Of a question as long as a document the longest words are looked for: they are the rarest, by and large.
     """
     names = {stem for speaker in speakers for stem in content_terms(speaker)}
-    stems = list(dict.fromkeys(content_terms(query)))
-    found = [stem for stem in stems if stem not in names] or stems
+    every = sought(query)
+    found = [word for word in every if word.stem not in names] or every
     if len(found) <= _STEMS:
         return found
-    kept = set(sorted(found, key=len, reverse=True)[:_STEMS])
-    return [stem for stem in found if stem in kept]
+    kept = {word.stem for word in sorted(found, key=lambda word: len(word.stem), reverse=True)[:_STEMS]}
+    return [word for word in found if word.stem in kept]
 
 
 def question_entities(query: str, stems: Sequence[str]) -> list[list[int]]:

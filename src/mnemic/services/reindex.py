@@ -1,4 +1,4 @@
-"""Changing a store to another embedder: every entry is embedded anew, a batch at a time, and it can be resumed."""
+"""Bringing a store over to another embedder, and to how text is read now: a batch at a time, and it can be resumed."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from mnemic.ports.store import Store
 from mnemic.services.embedding import Embedding
 from mnemic.services.indexing import segment_entry
 from mnemic.services.page_vectors import PageVectors
+from mnemic.services.retexting import Retexting
 
 Progress = Callable[[int, int], None]
 """Told how many entries are done, and of how many."""
 
 
 class Reindex:
-    """Embeds all that a store holds with the embedder that it is opened with."""
+    """Embeds all that a store holds with the embedder that it is opened with, and indexes stale words anew."""
 
-    def __init__(self, store: Store, embedding: Embedding) -> None:
+    def __init__(self, store: Store, embedding: Embedding, retexting: Retexting) -> None:
         self._store = store
         self._embedding = embedding
+        self._retexting = retexting
 
     def run(self, progress: Progress | None = None) -> int:
         """Embed every entry that has no vector of this model; return how many. Raises `EmbedderError`; resumable."""
+        self._renew_terms()
         with self._store.read() as tx:
             keys = tx.cubes.every_key()
             total = sum(tx.index.count_without_vector(key) for key in keys)
@@ -36,6 +39,13 @@ class Reindex:
         with self._store.write() as tx:
             tx.finish_model_change()
         return done
+
+    def _renew_terms(self) -> None:
+        with self._store.read() as tx:
+            stale = tx.terms.stale_cubes()
+        for key in stale:
+            while self._retexting.step(key):
+                pass
 
     def _renew_segments(self, cube_key: int) -> None:
         """Put each segment's centroid where its pages are now."""

@@ -2,7 +2,8 @@
 
 SQLite's FTS5 holds stems with the cube's key in front of each (`1f:hike`), so that every cube has its own vocabulary:
 the posting list of a word is as long as that cube makes it, however many cubes share the file, and document
-frequencies never tell one user about another's words. BM25 is computed from these postings in `core/ranking.py`.
+frequencies never tell one user about another's words. What stands for a word in a language has its code in front
+(`1f:de_feier`). BM25 is computed from these postings in `core/ranking.py`.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def create(dialect: str) -> Sequence[str]:
 
 
 def _term(cube_key: int, stem: str) -> str:
-    if stem.isascii() and stem.isalnum():
+    if (
+        stem.isascii() and stem.replace("_", "").isalnum()
+    ):  # letters and digits of a word, and the marks of its language
         return f"{cube_key:x}:{stem}"
     return f"{cube_key:x}_{stem.encode('utf-8', 'replace').hex()}"  # exact, whatever Unicode version FTS5 knows
 

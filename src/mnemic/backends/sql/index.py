@@ -8,18 +8,18 @@ seen by the next search and a large cube is not read again for each new message.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
-from mnemic.backends.sql import fulltext
+from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.backends.sql.views import Held, ViewCache, follow, read_view
 from mnemic.errors import NotFoundError
 from mnemic.model.index import CubeView, Entry, Posting, Vector
-from mnemic.text import terms
+from mnemic.text import index_terms
 
 _CHUNK: Final = 500  # ids in one statement
 _NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
@@ -39,8 +39,8 @@ class SqlIndex:
         """Index entries: text and vector, in this transaction."""
         documents, vectors = [], []
         for entry in entries:
-            stems = terms(entry.text)
-            values = _entry_values(cube_key, revision, entry, len(stems))
+            stems, length = index_terms(entry.text)
+            values = _entry_values(cube_key, revision, entry, length)
             key = _NEW_ENTRY.scalar(self._connection, values)
             documents.append(fulltext.document(cube_key, key, stems))
             if entry.vector is not None:
@@ -80,7 +80,7 @@ class SqlIndex:
             .order_by(s.entry.c.key)
             .limit(limit)
         )
-        return [(row.key, _entry(row)) for row in self._connection.execute(query)]
+        return [(row.key, rows.entry(row)) for row in self._connection.execute(query)]
 
     def count_without_vector(self, cube_key: int) -> int:
         """Return how many entries of a cube have no vector of this store's model."""
@@ -98,9 +98,9 @@ class SqlIndex:
         present = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
         alive = set(self._connection.scalars(present))
         self._connection.execute(delete(s.vector).where(s.vector.c.entry_key.in_(alive)))
-        rows = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
-        if rows:
-            _NEW_VECTOR.run_each(self._connection, rows)
+        values = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
+        if values:
+            _NEW_VECTOR.run_each(self._connection, values)
             self._connection.execute(update(s.entry).where(s.entry.c.key.in_(alive)).values(changed=revision))
 
     def remove(self, cube_key: int, owners: Sequence[str]) -> int:
@@ -198,11 +198,3 @@ def _entry_values(cube_key: int, revision: int, entry: Entry, length: int) -> di
         "live": entry.live,
         "changed": revision,
     }
-
-
-def _entry(row: Row[Any]) -> Entry:
-    return Entry(
-        kind=row.kind, owner=row.owner, text="", speaker=row.speaker, said_at=row.said_at, vector=None,
-        version_id=row.version_id, session_id=row.session_id, position=row.position, start=row.start, end=row.end,
-        valid_to=row.valid_to, live=row.live,
-    )  # fmt: skip

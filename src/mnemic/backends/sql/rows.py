@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from mnemic.model.index import Entry
 from mnemic.model.job import Job, JobState
 from mnemic.model.memory import Segment
 from mnemic.model.message import MessageRole, Page, Session, StoredMessage
@@ -42,7 +43,17 @@ def moment(value: int | None) -> datetime | None:
 
 def cube(row: Row[Any]) -> Cube:
     """Read a cube."""
-    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, from_micros(row.created_at))
+    created, stale = from_micros(row.created_at), row.stale_text > 0
+    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, created, stale)
+
+
+def entry(row: Row[Any]) -> Entry:
+    """Read an entry; its text is its owner's, and its vector has a table of its own."""
+    return Entry(
+        kind=row.kind, owner=row.owner, text="", speaker=row.speaker, said_at=row.said_at, vector=None,
+        version_id=row.version_id, session_id=row.session_id, position=row.position, start=row.start, end=row.end,
+        valid_to=row.valid_to, live=row.live,
+    )  # fmt: skip
 
 
 def session(row: Row[Any]) -> Session:

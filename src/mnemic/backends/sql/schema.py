@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD: Final = "0001"
+HEAD: Final = "0003"
 """The newest migration; a test holds it to the migrations folder."""
 
 metadata = MetaData(
@@ -81,6 +81,7 @@ cube = Table(
     Column("revision", BigInteger, nullable=False, server_default=text("0")),
     Column("erasures", BigInteger, nullable=False, server_default=text("0")),
     Column("latest_said", BigInteger),
+    Column("stale_text", BigInteger, nullable=False, server_default=text("0")),
     UniqueConstraint("owner", "kind", "name"),
     sqlite_autoincrement=True,
 )

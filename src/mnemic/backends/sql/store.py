@@ -22,6 +22,7 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
 
@@ -84,6 +85,11 @@ class SqlTransaction:
         """Forgetting."""
         return SqlErasing(self.connection)
 
+    @cached_property
+    def terms(self) -> SqlTerms:
+        """The full-text index after an upgrade."""
+        return SqlTerms(self.connection)
+
     def finish_model_change(self) -> None:
         """Note that every vector of this store is of the model that it was opened with."""
         finish_change(self.connection, self._cache.model, self._cache.width)
@@ -105,9 +111,12 @@ class SqlStore:
         try:
             with self._database.read() as connection:
                 known = known_width(connection, model)
-            if known is None:
+                read = is_read(connection)
+            if known is None or not read:
                 with self._database.write() as connection:
                     known = check_model(connection, model, width, replacing=replacing)
+                    if not is_read(connection):
+                        read_anew(connection)
         except BaseException:
             self._database.close()
             raise
@@ -146,10 +155,11 @@ class SqlStore:
             foreign = len(connection.exec_driver_sql("PRAGMA foreign_key_check").all())
             entries = connection.scalar(select(func.count()).select_from(s.entry)) or 0
             indexed = fulltext.count(connection)
+            stale = len(SqlTerms(connection).stale_cubes())
         return [
             ("database file", quick == ["ok"], "; ".join(quick)),
             ("references", foreign == 0, f"{foreign} broken"),
-            ("full-text index", entries == indexed, f"{indexed} of {entries} entries"),
+            ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}"),
         ]
 
     def close(self) -> None:
@@ -165,3 +175,7 @@ class SqlStore:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("this memory is closed; open it again with Memory(path)")
+
+
+def _stale(cubes: int) -> str:
+    return f"; of {cubes} cubes older ones are still to be indexed anew" if cubes else ""

@@ -1,0 +1,84 @@
+"""Stale terms in SQL: a cube notes the key up to which its entries are of an older reading; 0, and there are none.
+
+Keys only grow, and what opens a store with a new reading of text sets the note, so that entries need no mark of their
+own. The work goes from the newest entry down, and the note with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, insert, select, text, update
+
+from mnemic.backends.sql import fulltext, rows
+from mnemic.backends.sql import schema as s
+from mnemic.model.index import Entry
+from mnemic.text import index_terms, reading
+
+_MINE: Final = text("+entry.cube_key = :cube_key")
+"""With the sign no index is used for it: entries are read in the order of their keys, and none is sorted."""
+
+
+_READING: Final = "reading"
+"""Under this name the store keeps how its text is read."""
+
+
+def is_read(connection: Connection) -> bool:
+    """Tell whether a store's text is read as it is now; stale entries may be left of an older reading."""
+    return connection.scalar(select(s.store_info.c.value).where(s.store_info.c.name == _READING)) == reading()
+
+
+def read_anew(connection: Connection) -> None:
+    """Note that text is read otherwise from now on: all that is indexed is stale."""
+    newest = select(func.max(s.entry.c.key)).where(s.entry.c.cube_key == s.cube.c.key).scalar_subquery()
+    connection.execute(update(s.cube).values(stale_text=func.coalesce(newest, 0)))
+    connection.execute(delete(s.store_info).where(s.store_info.c.name == _READING))
+    connection.execute(insert(s.store_info).values(name=_READING, value=reading()))
+
+
+class SqlTerms:
+    """Implements `ports.terms.Terms`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def stale_cubes(self) -> Sequence[int]:
+        """Return the keys of the cubes that may have stale entries; no content is reached by it."""
+        return list(self._connection.scalars(select(s.cube.c.key).where(s.cube.c.stale_text > 0)))
+
+    def count_stale(self, cube_key: int) -> int:
+        """Return how many entries of a cube have stale terms."""
+        query = select(func.count()).select_from(s.entry).join(s.cube, s.cube.c.key == s.entry.c.cube_key)
+        return self._connection.scalar(query.where(s.cube.c.key == cube_key, s.entry.c.key <= s.cube.c.stale_text)) or 0
+
+    def stale(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
+        """Return entries (key and entry, without text) of a cube whose terms are stale, the newest first."""
+        noted = self._connection.scalar(select(s.cube.c.stale_text).where(s.cube.c.key == cube_key)) or 0
+        if not noted:
+            return []
+        query = select(s.entry).where(_MINE, s.entry.c.key <= noted).order_by(s.entry.c.key.desc()).limit(limit)
+        return [(row.key, rows.entry(row)) for row in self._connection.execute(query, {"cube_key": cube_key})]
+
+    def renew(self, cube_key: int, revision: int, texts: Sequence[tuple[int, str]]) -> None:
+        """Index entries anew by these texts, by their keys: of all that `stale` returned; what is gone stays gone."""
+        keys = [key for key, _ in texts]
+        known = select(s.entry.c.key, s.entry.c.length).where(s.entry.c.key.in_(keys))
+        held = {row.key: row.length for row in self._connection.execute(known)}
+        fulltext.delete(self._connection, list(held))
+        documents = []
+        for key, given in texts:
+            if key not in held:
+                continue
+            terms, length = index_terms(given)
+            documents.append(fulltext.document(cube_key, key, terms))
+            if length != held[key]:
+                changed = update(s.entry).where(s.entry.c.key == key).values(length=length, changed=revision)
+                self._connection.execute(changed)
+        fulltext.insert(self._connection, documents)
+        noted = update(s.cube).where(s.cube.c.key == cube_key).values(stale_text=min(keys) - 1)
+        self._connection.execute(noted)
+
+    def settle(self, cube_key: int) -> None:
+        """Note that a cube has no stale entries."""
+        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(stale_text=0))

@@ -181,6 +181,15 @@ class Memory:
             reference_time=reference_time, threshold=threshold, explain=explain,
         )  # fmt: skip
 
+    def search_many(
+        self, queries: Sequence[str], *, user: str | int, **options: Unpack[SearchOptions]
+    ) -> Sequence[Results]:
+        """Return what `search` would for each question, in less time: they are embedded together and read one moment.
+
+        `options` are those of `search`, the same for all questions.
+        """
+        return self._parts.recall.search_many(queries, user=user, **options)
+
     def context(self, query: str, *, user: str | int, budget: int = 2_000, **options: Unpack[SearchOptions]) -> Context:
         """Return what a prompt needs to answer a question: hits and the turns around them, in time order, within
         `budget` tokens. `options` are those of `search`.

@@ -59,6 +59,7 @@ class Question:
     """A question, ready for ranking. Times are microseconds; `speakers` are names that it mentions, as stored.
 
     `entities` are groups of places in `stems`: each the words of a name or of a quotation, that count only together.
+    `products` are those of the view's rows with the vector, when they were worked out for several questions at once.
     """
 
     vector: Vector | None
@@ -67,6 +68,7 @@ class Question:
     entities: Sequence[Sequence[int]]
     spans: Sequence[tuple[int, int]]
     reference: int
+    products: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +157,15 @@ def term_weights(view: CubeView, postings: Sequence[Posting]) -> list[float]:
     return [term_weight(len(view), min(len(keys), len(view))) for keys, _ in postings]
 
 
-def cosine(
-    view: CubeView,
-    vector: Vector | None,
-    eligible: NDArray[np.bool_] | None = None,
-    worded: Scores | None = None,
-) -> Scores:
+def cosine(view: CubeView, question: Question, eligible: NDArray[np.bool_], worded: Scores) -> Scores:
     """Return the cosine of each entry and the question, negative ones as 0.
 
-    In a large view it is near for those only that may matter: see `nearness`, which chooses by the rest.
+    In a large view it is true of those only that may matter: see `nearness`, which chooses by the rest.
     """
-    if vector is None or not len(view):
+    if question.vector is None:
         return np.zeros(len(view), dtype=np.float32)
-    return np.maximum(nearness(view, vector, eligible, worded), np.float32(0))
+    known = question.products
+    return np.maximum(nearness(view, question.vector, eligible, worded) if known is None else known, np.float32(0))
 
 
 def pair_cosine(view: CubeView, plain: Scores) -> Scores:
@@ -194,7 +192,7 @@ def rank(
         return []
     found, worth = standing(view, postings), term_weights(view, postings)
     words, pair_words = bm25(view, found, worth), bm25(view, found.in_pairs(view), worth, pairs=True)
-    dense = cosine(view, question.vector, eligible, words + pair_words)
+    dense = cosine(view, question, eligible, words + pair_words)
     channels = {
         "dense": dense,
         "lexical": words,

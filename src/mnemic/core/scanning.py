@@ -8,6 +8,7 @@ tells. Codes follow from rows: there is nothing to train, to keep or to rebuild.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -23,19 +24,33 @@ _COLUMNS: Final = 16_384  # codes compared at once, for the same reason
 _LIKELY: Final = 2_000  # entries by code, and as many by words, whose cosine is true
 _SHARE: Final = 250  # or one of so many entries, when that is more
 _FAR: Final = 1 << 13  # bits: more than a code has
-_LEADING: Final = 4  # one of so many of them brings its neighbours along
+_LEADING: Final = 500  # of them bring their neighbours along, or a quarter when that is more
 
 
-def products(rows: Halves, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the product of each row with a vector (width,), or with each of several (width, count)."""
+def products(rows: Halves, vectors: Sequence[Vector]) -> NDArray[np.float32]:
+    """Return the products of rows with each of these vectors, of shape (vectors, rows).
+
+    Each vector is multiplied by itself, so that what it gives does not depend on the others.
+    """
     halves = np.ascontiguousarray(rows).view(np.int16)
-    scaled = vectors * REBIAS
+    scaled = [vector * REBIAS for vector in vectors]
     wide = np.empty((min(_ROWS, len(rows)), rows.shape[1]), dtype=np.int32)
-    found = np.empty((len(rows), *vectors.shape[1:]), dtype=np.float32)
+    found = np.empty((len(vectors), len(rows)), dtype=np.float32)
     for start in range(0, len(rows), _ROWS):
         some = halves[start : start + _ROWS]
-        np.dot(moved(some, wide[: len(some)]), scaled, out=found[start : start + len(some)])
+        floats = moved(some, wide[: len(some)])
+        for vector, into in zip(scaled, found, strict=True):
+            np.dot(floats, vector, out=into[start : start + len(some)])
     return found
+
+
+def worked_out(view: CubeView, vectors: Sequence[Vector | None]) -> list[Scores | None]:
+    """Return the products of a view's rows with the vectors of questions; None where each is to do its own."""
+    if view.codes or len(vectors) < 2:
+        return [None] * len(vectors)
+    given = [vector for vector in vectors if vector is not None]
+    found = iter(products(view.vectors, given))
+    return [None if vector is None else next(found) for vector in vectors]
 
 
 def nearness(view: CubeView, vector: Vector, eligible: NDArray[np.bool_] | None, worded: Scores | None) -> Scores:
@@ -44,7 +59,7 @@ def nearness(view: CubeView, vector: Vector, eligible: NDArray[np.bool_] | None,
     These are chosen among the `eligible` (None: all) by their code, and by `worded`, the score of their words.
     """
     if not view.codes:
-        return products(view.vectors, vector)
+        return products(view.vectors, [vector]).reshape(-1)
     width = view.vectors.shape[1]
     distances = _distances(view.codes, codes_of(vector[None].astype(np.float16)))
     told = np.cos(np.pi * np.arange(len(view.codes) * 64 + 1) / width).astype(np.float32)
@@ -54,13 +69,20 @@ def nearness(view: CubeView, vector: Vector, eligible: NDArray[np.bool_] | None,
     if worded is not None:
         held = np.flatnonzero(worded > 0 if eligible is None else (worded > 0) & eligible)
         likely = np.union1d(likely, held[_best(worded[held] + found[held], count)])
-    found[likely] = products(np.take(view.vectors, likely, axis=0), vector)
+    found[likely] = products(np.take(view.vectors, likely, axis=0), [vector])[0]
     order = found[likely] if worded is None else found[likely] + worded[likely]
-    leading = likely[_best(order, len(likely) // _LEADING)]
-    around = np.unique(np.concatenate([view.previous[leading], view.following[leading]]))
-    around = around[around >= 0]
-    found[around] = products(np.take(view.vectors, around, axis=0), vector)
+    around = _around(view, likely[_best(order, max(_LEADING, count // 4))])
+    found[around] = products(np.take(view.vectors, around, axis=0), [vector])[0]
     return found
+
+
+def _around(view: CubeView, places: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return what was said up to two passages before and after these: a passage counts by its neighbours' pairs too."""
+    near = [view.previous[places], view.following[places]]
+    near = [step[step >= 0] for step in near]
+    further = [view.previous[near[0]], view.following[near[1]]]
+    found = np.unique(np.concatenate([*near, *further]))
+    return found[found >= 0]
 
 
 def _distances(codes: Codes, code: Codes) -> NDArray[np.uint16]:

@@ -6,10 +6,8 @@ and written by the next piece of background work, so that a search never waits f
 
 from __future__ import annotations
 
-import logging
 import re
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
@@ -22,9 +20,10 @@ from mnemic.core.filtering import parse_filter
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import check_names, read_time
 from mnemic.core.matching import match_words, terms_of
-from mnemic.core.ranking import Question, Weights, rank, warmed
+from mnemic.core.ranking import Question, Scores, Weights, rank, warmed
+from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
-from mnemic.errors import EmbedderError, InputError
+from mnemic.errors import InputError
 from mnemic.model.index import CubeView, Vector
 from mnemic.model.memory import MemoryKind
 from mnemic.model.moment import to_micros
@@ -34,10 +33,9 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
+from mnemic.services.questions import Questions
 from mnemic.services.scoping import Scoping
 from mnemic.text import Sought, content_terms, sought, words
-
-_log = logging.getLogger(__name__)
 
 ARCHIVED: Final = "archived"
 """What asks for the segments that the middle tier has let go of."""
@@ -83,30 +81,44 @@ class Recall:
         self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, zone: tzinfo, warmth: HeatWeights
     ) -> None:
         self._store = store
-        self._embedder = embedder
+        self._questions = Questions(embedder)
         self._clock = clock
         self._scoping = scoping
         self._zone = zone
         self.weights = Weights()
         self._heat_weights = warmth
-        self._questions: OrderedDict[str, Vector] = OrderedDict()
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
 
     def search(self, query: object, *, user: object, **options: Unpack[SearchOptions]) -> Results:
         """Return the best hits; see `Memory.search`."""
-        request = self._request(query, options)
-        vector, notes = self._embed(request.query)
+        return self._answers([self._request(query, options)], user, options)[0]
+
+    def search_many(self, queries: object, *, user: object, **options: Unpack[SearchOptions]) -> list[Results]:
+        """Return the best hits of each question; see `Memory.search_many`."""
+        if not isinstance(queries, Sequence) or isinstance(queries, str):
+            raise InputError("queries", f"needs a list of strings, got {type(queries).__name__}")
+        return self._answers([self._request(query, options) for query in queries], user, options)
+
+    def _answers(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[Results]:
+        """Answer all requests from one moment. They differ in their question only."""
+        vectors, notes = self._questions.vectors([request.query for request in requests])
+        found: list[list[Hit]] = [[] for _ in requests]
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
-            found: list[Hit] = []
             for cube in scope.cubes:
-                found.extend(self._search_cube(tx, cube, request, vector))
+                view = tx.index.view(cube.key)
+                known = worked_out(view, vectors)
+                for hits, request, vector, products in zip(found, requests, vectors, known, strict=True):
+                    hits.extend(self._search_cube(tx, (cube, view), request, vector, products))
+        return [self._best(hits, request, scope.cubes, notes) for hits, request in zip(found, requests, strict=True)]
+
+    def _best(self, found: list[Hit], request: Request, cubes: Sequence[Cube], notes: Sequence[str]) -> Results:
         found.sort(key=lambda hit: -hit.score)
         best = found[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
-        self._note_visits(scope.cubes, kept)
-        return Results(tuple(kept), len(best) - len(kept), (*notes, *_upkeep(scope.cubes)))
+        self._note_visits(cubes, kept)
+        return Results(tuple(kept), len(best) - len(kept), (*notes, *_upkeep(cubes)))
 
     def _note_visits(self, cubes: Sequence[Cube], hits: Sequence[Hit]) -> None:
         keys = {cube.id: cube.key for cube in cubes}
@@ -143,30 +155,22 @@ class Recall:
             explain=bool(options.get("explain", False)),
         )
 
-    def _embed(self, query: str) -> tuple[Vector | None, list[str]]:
-        with self._lock:
-            if query in self._questions:
-                self._questions.move_to_end(query)
-                return self._questions[query], []
-        try:
-            vector = self._embedder.embed([query])[0]
-        except EmbedderError as error:
-            _log.warning("search_without_vectors", extra={"reason": str(error)})
-            return None, [f"searched by words only: {error}"]
-        with self._lock:
-            self._questions[query] = vector
-            while len(self._questions) > 1_000:
-                self._questions.popitem(last=False)
-        return vector, []
-
-    def _search_cube(self, tx: Transaction, cube: Cube, request: Request, vector: Vector | None) -> list[Hit]:
-        view = tx.index.view(cube.key)
+    def _search_cube(
+        self,
+        tx: Transaction,
+        place: tuple[Cube, CubeView],
+        request: Request,
+        vector: Vector | None,
+        products: Scores | None,
+    ) -> list[Hit]:
+        cube, view = place
         speakers = named_speakers(request.query, view.speaker_names)
         wanted = question_words(request.query, speakers)
         terms = terms_of(wanted)
         stems, postings = match_words(wanted, dict(zip(terms, tx.index.postings(cube.key, terms), strict=True)))
         named = question_entities(request.query, stems)
-        question = Question(vector, stems, speakers, named, self._spans(request), to_micros(request.reference))
+        reference = to_micros(request.reference)
+        question = Question(vector, stems, speakers, named, self._spans(request), reference, products)
         ranked = rank(
             view,
             question,

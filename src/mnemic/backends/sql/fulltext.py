@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, text
 
 from mnemic.backends.sql.prepared import Prepared
@@ -77,8 +78,15 @@ def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> lis
     """
     names = [_term(cube_key, stem) for stem in stems]
     found = dict(_POSTINGS.rows(connection, {"terms": names})) if names else {}
-    keys = [np.fromstring(found.get(name, ""), dtype=np.int64, sep=",") for name in names]
-    return [np.unique(every, return_counts=True) for every in keys]
+    return [_counted(np.fromstring(found.get(name, ""), dtype=np.int64, sep=",")) for name in names]
+
+
+def _counted(keys: NDArray[np.int64]) -> Posting:
+    """Return the different keys, ascending, and how often each stands there; SQLite gives them in order."""
+    if bool(np.any(keys[1:] < keys[:-1])):
+        keys = np.sort(keys)
+    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+    return keys[firsts], np.diff(np.append(firsts, len(keys)))
 
 
 def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> dict[str, int]:

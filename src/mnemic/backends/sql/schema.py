@@ -2,7 +2,8 @@
 
 Times are microseconds since 1970 in UTC (BIGINT), with the minutes east of UTC beside them where the zone was said.
 JSON is kept as text that Python wrote, so that whatever a caller gave comes back verbatim, NUL and lone surrogates
-included. What only one engine can do (full text, partial upserts) stands in its dialect file, not here.
+included. What only one engine can do (full text, partial upserts) stands in its dialect file, not here; so do the
+conditions of indexes for other engines than SQLite, as naming an engine here imports all of its drivers.
 """
 
 from __future__ import annotations
@@ -156,7 +157,6 @@ message = Table(
         "cube_key",
         "id",
         sqlite_where=text("extracted = 0"),
-        postgresql_where=text("NOT extracted"),
     ),
 )
 
@@ -300,7 +300,6 @@ job = Table(
         "kind",
         unique=True,
         sqlite_where=text("state = 'queued'"),
-        postgresql_where=text("state = 'queued'"),
     ),
     Index(None, "state", "not_before"),
     Index(None, "cube_key", "id"),

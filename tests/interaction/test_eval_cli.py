@@ -87,7 +87,7 @@ def test_the_same_again_goes_on_and_gives_the_same_document(said: Said, out: Pat
     other = Terminal(out.parent / "home").type(
         "eval", "jsonl", str(hostile), "--out", str(out), "--baselines", "none", "--only", "bo"
     )
-    assert "starting anew, since the last run: the baselines changed" in other.err
+    assert "starting anew; changed since the last run: the baselines" in other.err
     assert "Beside" not in other.out and other.code == 0
 
 

@@ -183,6 +183,14 @@ def test_a_run_that_depends_on_something_else_starts_anew_and_says_so(left: Path
     assert [step.conversation for step in steps if step.stage == "read"] == ["bo"]
 
 
+def test_messages_alone_can_be_measured(tmp_path: Path) -> None:
+    found = go(tmp_path, only=("ada",), refine=False)
+    assert all(dict(record.systems["mnemic"].strict) == record.systems["mnemic"].turns for record in found.asked)
+    steps: list[Step] = []
+    go(tmp_path, only=("ada",), told=steps.append)
+    assert steps[0].changed == ("refining",)
+
+
 def test_a_changed_file_starts_anew_and_embeds_only_what_is_new(left: Path, tmp_path: Path) -> None:
     path = tmp_path / "own.jsonl"
     path.write_text(OWN.read_text("utf-8").replace("How far did you two get?", "How far was it?"))

@@ -42,7 +42,8 @@ class Options:
     """What a run is told: where its state lies, Mnemic's settings, and what to compare with.
 
     `only` names conversations (empty: all), `first` takes no more than so many. `drop` deletes a conversation's memory
-    when its questions are asked, `fresh` forgets what an earlier run did.
+    when its questions are asked, `fresh` forgets what an earlier run did. Without `refine` no background
+    work runs: there are messages to find, and neither topics nor memories.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class Options:
     first: int | None = None
     drop: bool = False
     fresh: bool = False
+    refine: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def depends(dataset: Dataset, options: Options, embedder: Embeds) -> Mapping[str
         "the embedder": [embedder.name, embedder.width],
         "the code": [__version__, code_version()],
         "the baselines": list(options.baselines),
+        "refining": options.refine,
     }
 
 
@@ -183,7 +186,7 @@ class _Work:
             if record is None:
                 self._tell("read", conversation.id)
                 before = self._kept.embedded
-                taken = store(memory, conversation, check=self._check_vectors)
+                taken = store(memory, conversation, refine=self._options.refine, check=self._check_vectors)
                 self._journal.keep_stored(replace(taken, embedded=self._kept.embedded - before))
             check_count(memory, conversation)
             self._check_vectors()
@@ -228,7 +231,9 @@ class _Work:
         }
 
 
-def store(memory: Memory, conversation: Conversation, *, check: Callable[[], None] | None = None) -> Stored:
+def store(
+    memory: Memory, conversation: Conversation, *, refine: bool = True, check: Callable[[], None] | None = None
+) -> Stored:
     """Store a conversation session by session and refine it. Raises `EvaluationError` when a turn is not stored.
 
     `check` is called before refining, which would try for long to embed what could not be embedded.
@@ -248,7 +253,8 @@ def store(memory: Memory, conversation: Conversation, *, check: Callable[[], Non
         )
     if check is not None:
         check()
-    memory.jobs.wait(user=conversation.id, timeout=_REFINING)
+    if refine:
+        memory.jobs.wait(user=conversation.id, timeout=_REFINING)
     return Stored(
         conversation=conversation.id,
         turns=conversation.turns,
@@ -256,7 +262,7 @@ def store(memory: Memory, conversation: Conversation, *, check: Callable[[], Non
         sessions=len(conversation.sessions),
         questions=len(conversation.questions),
         adding=added - start,
-        refining=time.perf_counter() - added,
+        refining=time.perf_counter() - added if refine else 0.0,
         problems=tuple(asdict(problem) for problem in conversation.problems),
     )
 

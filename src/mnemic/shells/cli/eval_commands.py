@@ -30,6 +30,9 @@ Baselines = Annotated[
 Only = Annotated[list[str] | None, typer.Option(help="Only this conversation (of LongMemEval: question); repeatable.")]
 First = Annotated[int | None, typer.Option(min=1, help="No more than the first so many conversations.")]
 Drop = Annotated[bool, typer.Option("--drop", help="Delete each conversation's memory once it is measured.")]
+Unrefined = Annotated[
+    bool, typer.Option("--unrefined", help="Search messages alone: run no background work, form no memories.")
+]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Start anew, whatever an earlier run has done.")]
 
 BASELINES: Final = "dense,text,rrf"
@@ -45,6 +48,7 @@ class Asked:
     first: int | None
     drop: bool
     fresh: bool
+    unrefined: bool
 
 
 @EVAL.command("locomo")
@@ -58,9 +62,10 @@ def locomo(
     first: First = None,
     drop: Drop = False,
     fresh: Fresh = False,
+    unrefined: Unrefined = False,
 ) -> None:
     """Measure on a file in LoCoMo's layout."""
-    measure(face_of(context), "locomo", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh))
+    measure(face_of(context), "locomo", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh, unrefined))
 
 
 @EVAL.command("longmemeval")
@@ -74,12 +79,15 @@ def longmemeval(
     first: First = None,
     drop: Drop = False,
     fresh: Fresh = False,
+    unrefined: Unrefined = False,
 ) -> None:
     """Measure on a LongMemEval file: S, M or oracle.
 
     Each question has a haystack of its own, and so a memory of its own.
     """
-    measure(face_of(context), "longmemeval", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh))
+    measure(
+        face_of(context), "longmemeval", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh, unrefined)
+    )
 
 
 @EVAL.command("jsonl")
@@ -93,12 +101,13 @@ def jsonl(
     first: First = None,
     drop: Drop = False,
     fresh: Fresh = False,
+    unrefined: Unrefined = False,
 ) -> None:
     """Measure on conversations of your own, as JSON Lines.
 
     A line is a message or a question about what was said; docs/evaluation.md tells the fields.
     """
-    measure(face_of(context), "jsonl", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh))
+    measure(face_of(context), "jsonl", file, Asked(out, baselines, tuple(only or ()), first, drop, fresh, unrefined))
 
 
 def measure(face: Face, layout: str, file: Path, asked: Asked) -> None:
@@ -119,6 +128,7 @@ def measure(face: Face, layout: str, file: Path, asked: Asked) -> None:
         first=asked.first,
         drop=asked.drop,
         fresh=asked.fresh,
+        refine=not asked.unrefined,
     )
     with eval_screen.Progress(face, dataset, options.folder) as progress:
         found = document(run(dataset, options, told=progress.told))

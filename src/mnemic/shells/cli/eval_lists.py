@@ -86,6 +86,7 @@ def about(found: Mapping[str, Any]) -> str:
         "Mnemic": f"{run['mnemic']}, code {depends['the code'][1]}",
         "settings": json.dumps(depends["the settings"]).strip("{}").replace('"', ""),
         "machine": f"{run['machine']}, Python {run['python']}",
+        "refined": "yes, with topics and memories" if depends["refining"] else "no: messages alone",
         "run": f"{run['began']} to {run['ended']}{', resumed' if run['resumed'] else ''}",
         "found": "A turn is found at rank r when the r-th hit is that message, or a memory among whose sources it is; "
         "a session when a hit stands on any of its messages.",

@@ -84,8 +84,9 @@ class Progress:
             record = step.stored
             self._bar.update(self._task, description=f"{name}: asking")
             self._face.note(
-                f"{name}: {plural(record.messages, 'turn')} stored in {took(record.adding)}, refined in "
-                f"{took(record.refining)}; {plural(record.questions, 'question')}"
+                f"{name}: {plural(record.messages, 'turn')} stored in {took(record.adding)}"
+                f"{f', refined in {took(record.refining)}' if record.refining else ''}; "
+                f"{plural(record.questions, 'question')}"
             )
         self._bar.update(self._task, completed=step.asked, total=step.questions or None)
 
@@ -97,7 +98,7 @@ class Progress:
             f"{plural(dataset.questions, 'question')}; state in {self._folder}"
         )
         if step.changed:
-            self._face.note(f"starting anew, since the last run: {' and '.join(step.changed)} changed")
+            self._face.note(f"starting anew; changed since the last run: {', '.join(step.changed)}")
         elif step.resumed:
             self._face.note("going on where the last run stopped (--fresh starts anew)")
 

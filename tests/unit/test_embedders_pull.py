@@ -16,9 +16,9 @@ import pytest
 
 from mnemic.backends.models.local import open_folder
 from mnemic.backends.models.onnx import OnnxEmbedder
-from mnemic.backends.models.pull import pull, safe_name, wanted
+from mnemic.backends.models.pull import pull, safe_name, wanted, wanted_weights
 from mnemic.errors import EmbedderError, InputError
-from mnemic.testing.model_folder import write_model_folder
+from mnemic.testing.model_folder import add_layer, write_model_folder, write_static_folder
 
 
 @pytest.fixture
@@ -39,11 +39,30 @@ def test_only_one_set_of_weights_and_no_code_is_taken() -> None:
         "model.safetensors", "pytorch_model.bin", "modeling.py",
         "tokenizer.json", "config.json", "1_Pooling/config.json", "LICENSE.txt",
     ]  # fmt: skip
-    assert set(wanted(files)) == {
-        "onnx/model.onnx", "onnx/model.onnx_data",
-        "tokenizer.json", "config.json", "1_Pooling/config.json", "LICENSE.txt",
-    }  # fmt: skip
-    assert "model.safetensors" in wanted([name for name in files if "onnx" not in name])
+    assert set(wanted(files)) == {"tokenizer.json", "config.json", "1_Pooling/config.json", "LICENSE.txt"}
+    assert wanted_weights(files) == ["onnx/model.onnx", "onnx/model.onnx_data"]
+    assert wanted_weights([name for name in files if "onnx" not in name]) == ["model.safetensors"]
+    assert wanted_weights(["tokenizer.json"]) == []
+
+
+def test_of_a_static_model_the_table_is_taken_and_not_a_graph(tmp_path: Path) -> None:
+    source = write_static_folder(tmp_path / "source")
+    (source / "onnx").mkdir()
+    (source / "onnx" / "model.onnx").write_bytes(b"unused")
+    pulled = pull("org/potion", tmp_path / "models", source=str(source))
+    assert not (pulled / "onnx").exists()
+    assert np.allclose(open_folder(pulled).embed(["boat"]), open_folder(source).embed(["boat"]))
+
+
+def test_layers_and_what_a_person_said_of_a_model_come_with_it(source: Path, tmp_path: Path) -> None:
+    add_layer(source, "2_Dense", np.eye(8, 384, dtype=np.float32))
+    (source / "onnx" / "model.onnx").rename(source / "onnx" / "mine.onnx")
+    (source / "mnemic.json").write_text('{"graph": "onnx/mine.onnx", "query_prefix": "q: "}')
+    pulled = pull("mini", tmp_path / "models", source=str(source))
+    assert open_folder(pulled).embed(["boat"]).shape == (1, 8)
+    (source / "2_Dense" / "model.safetensors").unlink()
+    with pytest.raises(EmbedderError, match=r"2_Dense.*is missing"):
+        pull("mini", tmp_path / "models", source=str(source))
 
 
 def test_pulling_again_replaces_the_model_and_leaves_nothing_else(source: Path, tmp_path: Path) -> None:

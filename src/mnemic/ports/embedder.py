@@ -2,12 +2,15 @@
 
 The store keeps `name` and `width` beside every vector and refuses to mix models, so a name must change whenever
 the vectors would. Batching, threads, retries and loading belong to the backend, not to the caller.
+
+Some models were trained with other words in front of a question than of a passage. Such a backend has `for_queries`
+beside what `Embedder` asks for; `questions_of` gives what embeds questions for any embedder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # annotations only: importing a port must not cost the import of numpy
     import numpy as np
@@ -36,3 +39,17 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return float32 of shape (len(texts), width), row i for text i; no texts give shape (0, width)."""
         ...
+
+
+@runtime_checkable
+class TellsQueriesApart(Protocol):
+    """What an `Embedder` has besides when its model reads questions in another way than passages."""
+
+    def for_queries(self) -> Embedder:
+        """Return the embedder of questions: the same model, name and width, so that its vectors fit those stored."""
+        ...
+
+
+def questions_of(embedder: Embedder) -> Embedder:
+    """Return what embeds questions: what the embedder has for them, or the embedder itself."""
+    return embedder.for_queries() if isinstance(embedder, TellsQueriesApart) else embedder

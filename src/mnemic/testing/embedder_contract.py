@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from mnemic.ports.embedder import Embedder
+from mnemic.ports.embedder import Embedder, questions_of
 
 TOLERANCE: Final = 1e-3
 """How much a component may differ between two calls for the same text."""
@@ -100,6 +100,16 @@ def check_likeness(embedder: Embedder) -> None:
     assert float(dog @ dogs) > float(dog @ tax) + 0.1, "likeness is not visible in the vectors"
 
 
+def check_queries(embedder: Embedder) -> None:
+    """Questions are embedded by the same model, keep the contract, and are nearer to what answers them."""
+    questions = questions_of(embedder)
+    assert (questions.name, questions.width) == (embedder.name, embedder.width), "questions need the passages' model"
+    (question,) = _unit(questions, ["Does your dog like the park?"])
+    _unit(questions, EXOTIC_TEXTS[:6])
+    dog, tax = embedder.embed(["my dog likes the park", "quarterly tax filing"])
+    assert float(question @ dog) > float(question @ tax), "a question is nearer to what it is not about"
+
+
 CHECKS: Final[tuple[Callable[[Embedder], None], ...]] = (
     check_identity,
     check_shape,
@@ -109,6 +119,7 @@ CHECKS: Final[tuple[Callable[[Embedder], None], ...]] = (
     check_many_texts,
     check_threads,
     check_likeness,
+    check_queries,
 )
 """All checks; each is independent of the others."""
 

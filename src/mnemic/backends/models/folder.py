@@ -1,6 +1,6 @@
 """Reads a folder in the sentence-transformers layout into a recipe: which files, which pooling, how many tokens, which
 prefixes. It relies on the small JSON files that such folders carry and loads no weights; a folder that leaves a
-needed thing unsaid is an error that names the file.
+needed thing unsaid is an error that names the file. What the folder's `mnemic.json` says goes before all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from mnemic.backends.models.batches import Pooling
+from mnemic.backends.models.layers import DensePlan, plan_layer
+from mnemic.backends.models.overrides import Overrides, read_overrides
+from mnemic.backends.models.prefixes import Prefixes, known_prefixes
 from mnemic.backends.models.sentence import Recipe
 from mnemic.errors import EmbedderError
 
@@ -27,10 +30,18 @@ _EDGE_BYTES = 1 << 20
 _DEFAULT_TOKENS = 512
 _QUERY_PROMPTS = ("query", "search_query")
 _PASSAGE_PROMPTS = ("passage", "document", "search_document")
+_MODULES = frozenset({"Transformer", "Pooling", "Dense", "Normalize"})
 
 
 def find_graph(folder: Path) -> Path | None:
-    """Return the preferred ONNX graph of a folder, or None."""
+    """Return the ONNX graph that a folder's `mnemic.json` names, else the preferred one, or None."""
+    named = read_overrides(folder).graph
+    if named is not None:
+        if not (folder / named).is_file():
+            raise EmbedderError(
+                f"{folder}/mnemic.json names the graph {named!r}, which is not there", folder=str(folder)
+            )
+        return folder / named
     return next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
 
 
@@ -56,18 +67,20 @@ def describe(folder: Path, weights: Path) -> Recipe:
         )
     pooling = _read(folder, "1_Pooling/config.json")
     model = _read(folder, "config.json")
-    prompts = _read(folder, "config_sentence_transformers.json").get("prompts")
-    prompts = prompts if isinstance(prompts, dict) else {}
-    max_tokens = _max_tokens(folder, model)
+    said = read_overrides(folder)
+    layers = _layers(folder)
+    prefixes, marks = _prefixes(folder, said)
+    max_tokens = _max_tokens(folder, model, said.max_tokens)
     return Recipe(
-        name=f"{folder.resolve().name}-{_fingerprint(folder, weights)}",
-        width=_width(folder, pooling, model),
+        name=f"{folder.resolve().name}-{fingerprint(folder, weights, marks)}",
+        width=layers[-1].width if layers else _width(folder, pooling, model),
         max_tokens=max_tokens,
-        pooling=_pooling(folder, pooling),
+        pooling=said.pooling or _pooling(folder, pooling),
         tokenizer=partial(load_tokenizer, folder / TOKENIZER, max_tokens),
-        passage_prefix=_prompt(prompts, _PASSAGE_PROMPTS),
-        query_prefix=_prompt(prompts, _QUERY_PROMPTS),
+        passage_prefix=prefixes.passage,
+        query_prefix=prefixes.query,
         pad_id=_whole(model.get("pad_token_id")) or 0,
+        layers=layers,
     )
 
 
@@ -101,6 +114,41 @@ def _read(folder: Path, name: str) -> dict[str, object]:
     return content
 
 
+def _layers(folder: Path) -> tuple[DensePlan, ...]:
+    """Return the dense layers after pooling; raises EmbedderError when the model has a module that Mnemic lacks."""
+    path = folder / "modules.json"
+    if not path.is_file():
+        return ()
+    try:
+        modules = json.loads(path.read_text(encoding="utf-8"))
+        told = [(str(module["type"]).rsplit(".", 1)[-1], str(module["path"])) for module in modules]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EmbedderError(f"{path} cannot be read ({error}); fetch the model again", file=str(path)) from error
+    lacking = sorted({kind for kind, _ in told} - _MODULES)
+    if lacking:
+        raise EmbedderError(
+            f"{path} asks for {', '.join(lacking)}; Mnemic has {', '.join(sorted(_MODULES))}", file=str(path)
+        )
+    return tuple(
+        plan_layer(folder / place, _read(folder, f"{place}/config.json")) for kind, place in told if kind == "Dense"
+    )
+
+
+def _prefixes(folder: Path, said: Overrides) -> tuple[Prefixes, str]:
+    """Return what goes before questions and passages, and marks of what of it no file of the model's own says."""
+    marks = said.marks
+    told = _read(folder, "config_sentence_transformers.json").get("prompts")
+    prompts = told if isinstance(told, dict) else {}
+    found = Prefixes(_prompt(prompts, _QUERY_PROMPTS), _prompt(prompts, _PASSAGE_PROMPTS))
+    if not any(found):
+        found = known_prefixes(folder.resolve().name)
+        marks += found.passage
+    return Prefixes(
+        found.query if said.query_prefix is None else said.query_prefix,
+        found.passage if said.passage_prefix is None else said.passage_prefix,
+    ), marks
+
+
 def _pooling(folder: Path, config: dict[str, object]) -> Pooling:
     """Return the pooling that a folder asks for: mean when it says nothing, an error when it is one we lack."""
     asked = sorted(key for key, value in config.items() if key.startswith("pooling_mode_") and value is True)
@@ -132,9 +180,9 @@ def _width(folder: Path, pooling: dict[str, object], model: dict[str, object]) -
     return width
 
 
-def _max_tokens(folder: Path, model: dict[str, object]) -> int:
-    """Return what sentence-transformers says, else the tokenizer, and never more than the model has positions."""
-    asked = _whole(_read(folder, "sentence_bert_config.json").get("max_seq_length"))
+def _max_tokens(folder: Path, model: dict[str, object], said: int | None) -> int:
+    """Return what was said, else sentence-transformers, else the tokenizer; never more than the model has positions."""
+    asked = said or _whole(_read(folder, "sentence_bert_config.json").get("max_seq_length"))
     asked = asked or _whole(_read(folder, "tokenizer_config.json").get("model_max_length")) or _DEFAULT_TOKENS
     positions = _whole(model.get("max_position_embeddings"))
     return min(asked, positions or _DEFAULT_TOKENS)
@@ -148,7 +196,7 @@ def _prompt(prompts: dict[str, object], names: tuple[str, ...]) -> str:
     return next((text for name in names if isinstance(text := prompts.get(name), str)), "")
 
 
-def _fingerprint(folder: Path, weights: Path) -> str:
+def fingerprint(folder: Path, weights: Path, marks: str = "") -> str:
     """Return eight hex digits of the weights' size, first and last MiB, and of the files that change vectors.
 
     Not the whole file: a name must be known before a model of gigabytes is read, and training changes all layers.
@@ -161,4 +209,7 @@ def _fingerprint(folder: Path, weights: Path) -> str:
     for name in ("1_Pooling/config.json", "config_sentence_transformers.json", "sentence_bert_config.json", TOKENIZER):
         path = folder / name
         digest.update(path.read_bytes() if path.is_file() else b"-")
+    for name in sorted(path.relative_to(folder).as_posix() for path in folder.glob("*_Dense/*")):
+        digest.update((folder / name).read_bytes())
+    digest.update(marks.encode())
     return digest.hexdigest()[:8]

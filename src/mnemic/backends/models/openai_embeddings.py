@@ -13,6 +13,7 @@ import numpy as np
 
 from mnemic.backends.models.batches import unit_rows
 from mnemic.backends.models.http_json import JsonPoster
+from mnemic.backends.models.prefixes import Prefixes
 from mnemic.errors import EmbedderError, InputError
 from mnemic.text import clean
 
@@ -24,6 +25,7 @@ BATCH_CHARS: Final = 200_000
 """Hosted servers take some 300,000 tokens a request, and a character is at most about one token."""
 
 _HUGE = 1e18  # its square still fits float32: no embedding has such a component
+_NONE = Prefixes()
 _BLANK = "."  # what is sent for a text without a visible character: hosted servers refuse an empty one
 
 
@@ -34,7 +36,14 @@ class OpenAIEmbedder:
     """
 
     def __init__(
-        self, poster: JsonPoster, model: str, *, dimensions: int | None = None, max_chars: int = 8_000
+        self,
+        poster: JsonPoster,
+        model: str,
+        *,
+        dimensions: int | None = None,
+        max_chars: int = 8_000,
+        prefixes: Prefixes = _NONE,
+        queries: bool = False,
     ) -> None:
         if not model.strip():
             raise InputError("model", "must name an embedding model of the server")
@@ -45,11 +54,24 @@ class OpenAIEmbedder:
         self._asked = dimensions
         self._width = dimensions
         self._max_chars = max_chars
+        self._prefixes = prefixes
+        self._prefix = prefixes.query if queries else prefixes.passage
+
+    def for_queries(self) -> OpenAIEmbedder:
+        """Return an embedder of questions at the same server: only a query prefix makes it differ."""
+        return OpenAIEmbedder(
+            self._poster,
+            self._model,
+            dimensions=self._asked,
+            max_chars=self._max_chars,
+            prefixes=self._prefixes,
+            queries=True,
+        )
 
     @property
     def name(self) -> str:
-        """The model's name on the server: moving it to another address does not change its vectors."""
-        return self._model
+        """The model's name on the server, with the passage prefix: another address does not change its vectors."""
+        return self._model + (f" after {self._prefixes.passage!r}" if self._prefixes.passage else "")
 
     @property
     def width(self) -> int:
@@ -65,7 +87,7 @@ class OpenAIEmbedder:
         if len(texts) == 0:
             return np.zeros((0, self.width), dtype=np.float32)
         sent = [clean(text[: self._max_chars]) for text in texts]
-        sent = [text if text.strip() else _BLANK for text in sent]
+        sent = [self._prefix + (text if text.strip() else _BLANK) for text in sent]
         return np.concatenate([self._request(batch) for batch in split(sent)])
 
     def close(self) -> None:

@@ -12,14 +12,19 @@ import shutil
 import tempfile
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from mnemic.backends.models import folder
+from mnemic.backends.models.local import open_folder
+from mnemic.backends.models.overrides import FILE, read_overrides
+from mnemic.backends.models.static import is_static
 from mnemic.errors import EmbedderError, InputError
 
 log = logging.getLogger(__name__)
 
+STATIC: Final = "0_StaticEmbedding"
 DESCRIPTIONS: Final = (
     folder.TOKENIZER,
     "config.json",
@@ -28,6 +33,10 @@ DESCRIPTIONS: Final = (
     "config_sentence_transformers.json",
     "modules.json",
     "1_Pooling/config.json",
+    "[0-9]_Dense/config.json",
+    "[0-9]_Dense/model.safetensors",
+    f"{STATIC}/{folder.TOKENIZER}",
+    FILE,
     "README.md",
     "LICENSE*",
     "NOTICE*",
@@ -67,17 +76,25 @@ def safe_name(name: str) -> str:
 
 
 def wanted(files: Iterable[str]) -> list[str]:
-    """Return which of a model's files to take: the descriptions and one set of weights with its external data."""
+    """Return which of a model's files tell what it is."""
+    return [name for name in sorted(files) if any(fnmatchcase(name, pattern) for pattern in DESCRIPTIONS)]
+
+
+def wanted_weights(files: Iterable[str], *, static: bool = False) -> list[str]:
+    """Return one set of a model's weights, with its external data; those of a static model lie in no graph."""
     files = sorted(files)
-    kept = [name for name in files if any(fnmatchcase(name, pattern) for pattern in DESCRIPTIONS)]
-    weights = next((name for name in (*folder.GRAPHS, folder.SAFETENSORS) if name in files), None)
-    if weights is not None:
-        kept += [name for name in files if name == weights or name in (f"{weights}_data", f"{weights}.data")]
-    return kept
+    kinds = (folder.SAFETENSORS, f"{STATIC}/{folder.SAFETENSORS}") if static else (*folder.GRAPHS, folder.SAFETENSORS)
+    weights = next((name for name in kinds if name in files), None)
+    return (
+        [] if weights is None else [name for name in files if name in (weights, f"{weights}_data", f"{weights}.data")]
+    )
 
 
 def verify(path: Path, name: str) -> None:
     """Check that a folder holds a usable embedder; raises EmbedderError that names what is missing."""
+    if is_static(path):
+        open_folder(path)
+        return
     weights = folder.find_graph(path) or path / folder.SAFETENSORS
     if not weights.is_file():
         raise EmbedderError(
@@ -87,6 +104,8 @@ def verify(path: Path, name: str) -> None:
         )
     recipe = folder.describe(path, weights)
     recipe.tokenizer()
+    for layer in recipe.layers:
+        layer.load()
 
 
 def _swap(fresh: Path, target: Path, old: Path) -> None:
@@ -105,7 +124,10 @@ def _copy(source: Path, fresh: Path) -> None:
     if not source.is_dir():
         raise InputError("source", f"{source} is not a folder")
     files = [path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()]
-    for name in wanted(files):
+    described = wanted(files)
+    named = read_overrides(source).graph
+    chosen = [named] if named in files else wanted_weights(files, static=is_static(source))
+    for name in [*described, *chosen]:
         (fresh / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, fresh / name)
 
@@ -119,9 +141,12 @@ def _download(name: str, fresh: Path, endpoint: str | None) -> None:
     api = HfApi(endpoint=endpoint)
     try:
         told = api.model_info(name, timeout=_TIMEOUT)  # unlike the listing, it does not try for 20 s when offline
-        files = wanted(entry.rfilename for entry in told.siblings or ())
-        if files:
-            api.snapshot_download(name, revision=told.sha, local_dir=fresh, allow_patterns=files, max_workers=2)
+        listed = [entry.rfilename for entry in told.siblings or ()]
+        fetch = partial(api.snapshot_download, name, revision=told.sha, local_dir=fresh, max_workers=2)
+        if described := wanted(listed):
+            fetch(allow_patterns=described)
+        if weights := wanted_weights(listed, static=is_static(fresh)):
+            fetch(allow_patterns=weights)
     except errors.RepositoryNotFoundError as error:
         raise EmbedderError(
             f"the hub has no model {name} that is open to you: check the name, or log in with `hf auth login`",

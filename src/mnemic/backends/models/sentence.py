@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from mnemic.backends.models.batches import Pooling, pad, plan_batches, pool, unit_rows
+from mnemic.backends.models.layers import Dense, DensePlan, apply_layers
 from mnemic.errors import EmbedderError
 from mnemic.text import clean
 
@@ -34,7 +35,8 @@ class Recipe:
     """All there is to know about a model before it is loaded.
 
     `tokenizer` gives one that adds special tokens and truncates to `max_tokens`; it is called once and raises
-    EmbedderError. A prefix goes before each text, as the model was trained; most models have none.
+    EmbedderError. A prefix goes before each text, as the model was trained; most models have none. `layers` come after
+    pooling; few models have any.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Recipe:
     passage_prefix: str = ""
     query_prefix: str = ""
     pad_id: int = 0
+    layers: Sequence[DensePlan] = ()
 
 
 class Network(Protocol):
@@ -67,15 +70,16 @@ class LazyModel:
         self.recipe = recipe
         self._load = load
         self._lock = threading.Lock()
-        self._parts: tuple[Tokenizer, Network] | None = None
+        self._parts: tuple[Tokenizer, Network, Sequence[Dense]] | None = None
 
-    def get(self) -> tuple[Tokenizer, Network]:
+    def get(self) -> tuple[Tokenizer, Network, Sequence[Dense]]:
         """Return the loaded parts; a load that failed is tried again at the next call."""
         if self._parts is None:
             with self._lock:
                 if self._parts is None:
                     began = time.perf_counter()
-                    self._parts = (self.recipe.tokenizer(), self._load())
+                    layers = [plan.load() for plan in self.recipe.layers]
+                    self._parts = (self.recipe.tokenizer(), self._load(), layers)
                     seconds = round(time.perf_counter() - began, 3)
                     log.info("embedder_loaded", extra={"model": self.recipe.name, "seconds": seconds})
         return self._parts
@@ -108,18 +112,19 @@ class SentenceEmbedder:
         vectors = np.zeros((len(texts), self.width), dtype=np.float32)
         if len(texts) == 0:
             return vectors
-        tokenizer, network = self._model.get()
+        tokenizer, network, layers = self._model.get()
         limit = self._recipe.max_tokens * _CHARS_PER_TOKEN
         # one text at a time: encode_batch would start a thread for every core
         ids = [tokenizer.encode(self._prefix + clean(text[:limit])).ids for text in texts]
         for batch in plan_batches([len(line) for line in ids], rows=network.rows):
-            vectors[batch] = self._embed_batch(network, [ids[position] for position in batch])
+            vectors[batch] = self._embed_batch(network, layers, [ids[position] for position in batch])
         return unit_rows(vectors, self.name)
 
-    def _embed_batch(self, network: Network, ids: list[list[int]]) -> NDArray[np.float32]:
+    def _embed_batch(self, network: Network, layers: Sequence[Dense], ids: list[list[int]]) -> NDArray[np.float32]:
         tokens, mask = pad(ids, self._recipe.pad_id)
         output = network.run(tokens, mask)
-        pooled = output if output.ndim == _VECTORS else pool(output, mask, self._recipe.pooling)
+        whole = output.ndim == _VECTORS  # such a graph holds all of the model
+        pooled = output if whole else apply_layers(layers, pool(output, mask, self._recipe.pooling))
         if pooled.shape != (len(ids), self.width):
             raise EmbedderError(
                 f"model {self.name} gave vectors {pooled.shape[-1]} wide, its files say {self.width}: correct them",

@@ -14,6 +14,8 @@ from bench.shelves import Shelves
 from bench.tables import RESULTS, Table, circumstances, write_results
 
 PARTS = ("add", "search", "disk", "startup", "reopen")
+LONG = ("ingest", "million")
+"""Parts that take long, and are measured only when they are named."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts: dict[str, Callable[[], list[Table]]] = {
             "add": lambda: adding.tables(quick=options.quick, data=options.data),
             "search": lambda: searching.tables(shelves, quick=options.quick),
+            "ingest": lambda: adding.whole(data=options.data, quick=options.quick),
+            "million": lambda: [
+                *searching.million(shelves, quick=options.quick),
+                *reopening.million(shelves, quick=options.quick),
+            ],
             "disk": lambda: disk.tables(quick=options.quick),
             "startup": lambda: startup.tables(quick=options.quick),
             "reopen": lambda: reopening.tables(shelves, quick=options.quick),
@@ -50,7 +57,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="bench", description="Measure speed and size, as ratios to a floor in the same run."
     )
     parser.add_argument(
-        "part", nargs="?", choices=("all", *PARTS), default="all", help="what to measure (default: all)"
+        "part",
+        nargs="?",
+        choices=("all", *PARTS, *LONG),
+        default="all",
+        help=f"what to measure (all: all but {' and '.join(LONG)})",
     )
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: proves that it works, its figures mean nothing"

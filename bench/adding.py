@@ -29,6 +29,43 @@ def tables(*, quick: bool, data: Path) -> list[Table]:
     return [_batched(corpora), _single(varied(demo, 12 if quick else 400))]
 
 
+def whole(*, data: Path, quick: bool) -> list[Table]:
+    """Measure every turn of a file from `add` to the end of the background work."""
+    if not data.exists():
+        print(f"no {data}: name a LoCoMo file with --data")
+        return []
+    turns = conversation_turns(data)[: 128 if quick else None]
+    embedder = OnnxEmbedder.bundled()
+    embedder.embed(["the model is loaded before anything is measured"])
+    raw, added, refined = Timing(), Timing(), Timing()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory(folder, settings={"worker": False}, embedder=embedder) as memory,
+    ):
+        for at in range(0, len(turns), BATCH):
+            some, session = turns[at : at + BATCH], f"s{at}"
+            raw.take(lambda: embedder.embed(some))  # noqa: B023 - run before the next turn
+            added.take(lambda: memory.add(some, user="ann", session=session))  # noqa: B023
+        refined.take(lambda: memory.jobs.wait(user="ann", timeout=600))
+    rows: list[list[Cell]] = []
+    for name, wall, cpu in (
+        ("the embedder alone", raw.total, sum(raw.cpu) / 1e3),
+        ("added: stored, indexed, findable", added.total, sum(added.cpu) / 1e3),
+        ("added and refined", added.total + refined.total, (sum(added.cpu) + sum(refined.cpu)) / 1e3),
+    ):
+        rate = [wall, cpu, len(turns) / wall, len(turns) / cpu]
+        rows.append([name, *rate, raw.total / wall, sum(raw.cpu) / 1e3 / cpu])
+    return [
+        Table(
+            "(a) Taking in a whole file",
+            ["what", "s", "CPU s", "turns/s", "turns per CPU s", "ratio wall", "ratio CPU"],
+            rows,
+            f"All {len(turns):,} turns of {data.stem}, in batches of {BATCH}, in turns with the embedder alone, on one "
+            "thread. `Refined`: topics, memories and profile are up to date.",
+        )
+    ]
+
+
 def _batched(corpora: Mapping[str, Sequence[str]]) -> Table:
     rows: list[list[Cell]] = []
     embedder = OnnxEmbedder.bundled()

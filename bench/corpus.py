@@ -54,8 +54,13 @@ def random_vectors(count: int, seed: int = 0) -> Vectors:
     """Return unit vectors around a few topics, as sentences of one life lie around its subjects."""
     chance = np.random.default_rng(seed)
     topics = chance.standard_normal((TOPICS, WIDTH), dtype=np.float32)
-    vectors = topics[chance.integers(TOPICS, size=count)] + chance.standard_normal((count, WIDTH), dtype=np.float32)
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+    chosen = chance.integers(TOPICS, size=count)
+    vectors = chance.standard_normal((count, WIDTH), dtype=np.float32)
+    for start in range(0, count, 10_000):  # a million rows are 1.5 GB: no second copy of them
+        some = vectors[start : start + 10_000]
+        some += topics[chosen[start : start + 10_000]]
+        some /= np.linalg.norm(some, axis=1, keepdims=True)
+    return np.asarray(vectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +82,8 @@ class Query:
 
     @property
     def text(self) -> str:
-        """The words as one text."""
-        return " ".join(self.words)
+        """The words as a question, whose other words are not looked for."""
+        return f"what did they say about {' '.join(self.words)}"
 
 
 class Corpus:

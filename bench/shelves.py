@@ -11,6 +11,7 @@ from typing import Final, Self
 
 import numpy as np
 
+from bench.bulk import load
 from bench.corpus import Corpus, Query
 from bench.floor import Floor
 from bench.stored import StoredEmbedder
@@ -18,6 +19,9 @@ from mnemic import Memory
 
 CHUNK: Final = 1_000
 """Memories in one `add`, at most."""
+
+BULK: Final = 1_000_000
+"""Memories from which a store is filled by `bench.bulk`: by `add` it would take an hour."""
 
 SETTINGS: Final = {"worker": False}
 
@@ -57,7 +61,7 @@ class Shelves:
         self._folder.cleanup()
 
     def get(self, memories: int, users: int) -> Shelf:
-        """Return the shelf of this size, built when it is first asked for."""
+        """Return the shelf of this size, built when it is first asked for; from `BULK` memories on, not by `add`."""
         if (memories, users) not in self._shelves:
             self._shelves[memories, users] = _build(
                 Corpus(memories, users), Path(self._folder.name, f"{memories}-{users}")
@@ -67,8 +71,14 @@ class Shelves:
 
 def _build(corpus: Corpus, folder: Path) -> Shelf:
     folder.mkdir()
-    embedder = StoredEmbedder()
     floor = Floor(folder / "floor.db")
+    spent = _by_bulk(corpus, folder, floor) if corpus.memories >= BULK else _by_add(corpus, folder, floor)
+    floor.close()
+    return Shelf(corpus, folder, spent)
+
+
+def _by_add(corpus: Corpus, folder: Path, floor: Floor) -> tuple[float, float]:
+    embedder = StoredEmbedder()
     spent = [0.0, 0.0]
     with Memory(folder / "mnemic", settings=SETTINGS, embedder=embedder) as memory:
         for number in range(corpus.users):
@@ -82,8 +92,18 @@ def _build(corpus: Corpus, folder: Path) -> Shelf:
                 floor.add(batch.user, texts, batch.vectors[at : at + CHUNK])
                 spent[0] += between - began
                 spent[1] += time.perf_counter() - between
-    floor.close()
-    return Shelf(corpus, folder, (spent[0], spent[1]))
+    return spent[0], spent[1]
+
+
+def _by_bulk(corpus: Corpus, folder: Path, floor: Floor) -> tuple[float, float]:
+    began = time.perf_counter()
+    load(folder / "mnemic", corpus, SETTINGS)
+    between = time.perf_counter()
+    for number in range(corpus.users):
+        batch = corpus.batch(number)
+        for at in range(0, len(batch.texts), CHUNK):
+            floor.add(batch.user, batch.texts[at : at + CHUNK], batch.vectors[at : at + CHUNK])
+    return between - began, time.perf_counter() - between
 
 
 def write_queries(path: Path, queries: list[Query]) -> None:
@@ -91,7 +111,7 @@ def write_queries(path: Path, queries: list[Query]) -> None:
     np.savez(
         path,
         users=np.array([query.user for query in queries]),
-        words=np.array([query.text for query in queries]),
+        words=np.array([" ".join(query.words) for query in queries]),
         vectors=np.stack([query.vector for query in queries]),
     )
 
@@ -101,5 +121,5 @@ def read_queries(path: Path) -> list[Query]:
     with np.load(path) as held:
         users, words, vectors = held["users"], held["words"], held["vectors"]
     return [
-        Query(str(user), str(text).split(), vector) for user, text, vector in zip(users, words, vectors, strict=True)
+        Query(str(user), str(some).split(), vector) for user, some, vector in zip(users, words, vectors, strict=True)
     ]

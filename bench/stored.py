@@ -8,6 +8,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemic.ports.embedder import Embedder
+
 WIDTH: Final = 384
 
 
@@ -19,6 +21,8 @@ class StoredEmbedder:
 
     def __init__(self) -> None:
         self._vectors: dict[str, NDArray[np.float32]] = {}
+        self.model: Embedder | None = None
+        """When there is one, it embeds each text as well, for the time that it takes."""
 
     def know(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
         """Learn the vectors of these texts, in the place of all others."""
@@ -26,4 +30,6 @@ class StoredEmbedder:
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return the stored vectors."""
+        if self.model is not None:
+            self.model.embed(texts)
         return np.stack([self._vectors[text] for text in texts])

@@ -35,6 +35,8 @@ _POSTINGS: Final = Prepared(
 _FREQUENCIES: Final = text("SELECT term, doc FROM entry_vocabulary WHERE term IN :terms").bindparams(
     bindparam("terms", expanding=True)
 )
+_NOWHERE: Final[Posting] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+_FIRST: Final[NDArray[np.int64]] = np.zeros(1, dtype=np.int64)
 _COUNT: Final = text("SELECT count(*) FROM entry_text")
 _OPTIMIZE: Final = text("INSERT INTO entry_text (entry_text) VALUES ('optimize')")
 
@@ -78,15 +80,19 @@ def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> lis
     """
     names = [_term(cube_key, stem) for stem in stems]
     found = dict(_POSTINGS.rows(connection, {"terms": names})) if names else {}
-    return [_counted(np.fromstring(found.get(name, ""), dtype=np.int64, sep=",")) for name in names]
+    return [_counted(found[name]) if name in found else _NOWHERE for name in names]
 
 
-def _counted(keys: NDArray[np.int64]) -> Posting:
+def _counted(joined: str) -> Posting:
     """Return the different keys, ascending, and how often each stands there; SQLite gives them in order."""
+    keys = np.fromstring(joined, dtype=np.int64, sep=",")
+    rising = keys[1:] > keys[:-1]
+    if rising.all():
+        return keys, np.ones(len(keys), dtype=np.int64)
     if bool(np.any(keys[1:] < keys[:-1])):
-        keys = np.sort(keys)
-    firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
-    return keys[firsts], np.diff(np.append(firsts, len(keys)))
+        return np.unique(keys, return_counts=True)
+    firsts = np.concatenate([_FIRST, np.flatnonzero(rising) + 1])
+    return keys[firsts], np.diff(firsts, append=len(keys))
 
 
 def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> dict[str, int]:

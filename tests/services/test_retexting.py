@@ -105,6 +105,7 @@ def test_reindex_reads_them_at_once(tmp_path: Path, older: list[str]) -> None:
 def test_a_store_of_the_first_schema_is_read_anew(tmp_path: Path, older: list[str]) -> None:
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as connection:
         connection.execute("ALTER TABLE cube DROP COLUMN stale_text")
+        connection.execute("ALTER TABLE entry DROP COLUMN traits")
         connection.execute("DELETE FROM store_info WHERE name = 'reading'")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
         connection.commit()

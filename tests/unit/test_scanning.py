@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mnemic.core.ranking import Question, Weights, rank
+from mnemic.core.asked import Asks
+from mnemic.core.ranking import Question, Weights, look, rank
 from mnemic.core.scanning import nearness, products, worked_out
 from mnemic.model.index import CubeView, Ids, Posting, codes_of, widened
 
@@ -42,6 +43,7 @@ def large() -> CubeView:
         owners=Ids(places.astype("S8")), versions=Ids(np.zeros(SIZE, dtype="S1")), sessions=places // TALK,
         positions=places, speakers=places % 3, said_at=none.astype(np.int64),
         valid_to=np.full(SIZE, 1 << 60, dtype=np.int64), lengths=places % 20 + 3, starts=none, ends=none,
+        traits=none.astype(np.int16),
         live=np.ones(SIZE, dtype=np.bool_), previous=previous, following=following, pair_norms=norms, vectors=rows,
         codes=codes_of(rows), kind_names=["message"], speaker_names=["a", "b", "c"],
         session_ids=[str(number) for number in range(SIZE // TALK)],
@@ -91,10 +93,11 @@ def test_a_large_view_finds_what_multiplying_all_of_it_finds(share: float, worde
     eligible = np.random.default_rng(5).random(SIZE) < share
     for number, vector in enumerate(asked(25)):
         words = postings(vector, number) if worded else []
-        question = Question(vector, ["x"] * len(words), frozenset(), [], [], 0)
+        question = Question(vector, ["x"] * len(words), frozenset(), None, Asks(0), [], [], 0)
         best, same = (
-            [item.place for item in rank(each, question, words, eligible=eligible, weights=Weights(), limit=10)]
+            [item.place for item in rank(each, looked, weights=Weights(), fusion=None, limit=10)]
             for each in (view, exact)
+            for looked in (look(each, question, words, eligible=eligible, weights=Weights()),)
         )
         assert eligible[best].all()
         assert len(best) == len(same)

@@ -17,6 +17,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemic.core.asked import Asks
+from mnemic.core.features import K1, B, Scene, features_of, of_sessions
+from mnemic.core.fusion import Fusion
 from mnemic.core.scanning import nearness
 from mnemic.model.index import CubeView, Posting, Vector
 
@@ -65,6 +68,8 @@ class Question:
     vector: Vector | None
     stems: Sequence[str]
     speakers: frozenset[str]
+    subject: str | None
+    asks: Asks
     entities: Sequence[Sequence[int]]
     spans: Sequence[tuple[int, int]]
     reference: int
@@ -81,14 +86,24 @@ class Ranked:
     boosts: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a question finds on a closer look: passages by place, the plain sum of each, and the features of each."""
+
+    places: NDArray[np.int64]
+    plain: Scores
+    features: Mapping[str, Scores]
+    channels: Mapping[str, Scores]
+    boosts: Mapping[str, Scores]
+
+
 SAID: Final = ("message", "segment")
 """The kinds of entries that are what was said, not what was derived from it."""
 
-K1 = 1.2
-B = 0.6
 _DAY = 86_400_000_000  # microseconds
 _LUKEWARM = 5.0  # heat at which a topic gives half of its boost: the threshold of promotion
-_FOCUS = 300  # entries that go on from the first pass to the boosts
+FOCUS: Final = 300
+"""Entries that go on from the first pass to a closer look."""
 
 
 def term_weight(documents: int, holding: int) -> float:
@@ -174,22 +189,16 @@ def pair_cosine(view: CubeView, plain: Scores) -> Scores:
     return np.asarray(np.minimum((plain + before) / view.pair_norms, 1), dtype=np.float32)
 
 
-def rank(
+def look(
     view: CubeView,
     question: Question,
     postings: Sequence[Posting],
     *,
     eligible: NDArray[np.bool_],
     weights: Weights,
-    limit: int,
-    explain: bool = False,
-) -> list[Ranked]:
-    """Return the best entries of a view, best first, each owner once; `eligible` tells which may be returned.
-
-    What made a score is told only with `explain`.
-    """
-    if not len(view) or not bool(eligible.any()):
-        return []
+    count: int = FOCUS,
+) -> Looked:
+    """Look closely at the `count` entries that the channels put first among the eligible."""
     found, worth = standing(view, postings), term_weights(view, postings)
     words, pair_words = bm25(view, found, worth), bm25(view, found.in_pairs(view), worth, pairs=True)
     dense = cosine(view, question, eligible, words + pair_words)
@@ -201,18 +210,46 @@ def rank(
     }
     shares = _shares(weights)
     base = _sum(channels, shares)
-    focus = _top(np.where(eligible, base, -1), max(_FOCUS, limit))
-    boosts = _boosts(view, question, base, focus) | {"entity": _entities(view, question, found)[focus]}
-    total = base[focus] + _sum(boosts, shares)
+    focus = _top(np.where(eligible, base, -1), count)
+    named = np.array([name in question.speakers for name in view.speaker_names], dtype=np.bool_)
+    boosts = _boosts(view, question, named, base, focus) | {"entity": _entities(view, question, found)[focus]}
     told = np.array([name in SAID for name in view.kind_names])[view.kinds[focus]]
-    total = np.where(told, total, total * np.float32(weights.derived))
-    order = _first_of_owners(view, focus, np.argsort(-total, kind="stable"), limit)
+    plain = base[focus] + _sum(boosts, shares)
+    scene = Scene(
+        view=view, asks=question.asks, focus=focus, channels=channels, base=base, boosts=boosts, counts=found.table,
+        worth=np.array(worth, dtype=np.float32), named=named,
+        subject=np.array([name == question.subject for name in view.speaker_names], dtype=np.bool_), told=told,
+    )  # fmt: skip
+    plain = np.where(told, plain, plain * np.float32(weights.derived))
+    return Looked(focus, plain, features_of(scene), channels, boosts)
+
+
+def rank(
+    view: CubeView,
+    looked: Looked,
+    *,
+    weights: Weights,
+    fusion: Fusion | None,
+    limit: int,
+    explain: bool = False,
+) -> list[Ranked]:
+    """Return the best of the entries that were looked at, best first, each owner once.
+
+    They are in the order of `fusion`, or of the plain sum without one. What made a score is told only with `explain`.
+    """
+    shares = _shares(weights)
+    total = looked.plain
+    if fusion is not None:
+        total = fusion.chances(looked.features) + np.float32(shares["recency"]) * looked.boosts["recency"]
+    order = _first_of_owners(view, looked.places, np.argsort(-total, kind="stable"), limit)
     scores = np.clip(total[order], 0, 1).astype(float).tolist()
-    places = focus[order].tolist()
+    places = looked.places[order].tolist()
     if not explain:
         return [Ranked(place, score, {}, {}) for place, score in zip(places, scores, strict=True)]
-    parts = [{name: shares[name] * float(values[place]) for name, values in channels.items()} for place in places]
-    extra = [{name: shares[name] * float(values[at]) for name, values in boosts.items()} for at in order]
+    parts = [
+        {name: shares[name] * float(values[place]) for name, values in looked.channels.items()} for place in places
+    ]
+    extra = [{name: shares[name] * float(values[at]) for name, values in looked.boosts.items()} for at in order]
     return [Ranked(*item) for item in zip(places, scores, parts, extra, strict=True)]
 
 
@@ -254,30 +291,19 @@ def _top(scores: Scores, count: int) -> NDArray[np.int64]:
     return kept[scores[kept] >= 0]
 
 
-def _boosts(view: CubeView, question: Question, base: Scores, focus: NDArray[np.int64]) -> dict[str, Scores]:
+def _boosts(
+    view: CubeView, question: Question, named: NDArray[np.bool_], base: Scores, focus: NDArray[np.int64]
+) -> dict[str, Scores]:
     padded = np.append(base, np.float32(0))  # the last place serves -1: no neighbour
     neighbour = np.maximum(padded[view.previous[focus]], padded[view.following[focus]])
-    named = np.array([name in question.speakers for name in view.speaker_names] or [False])
     ages = np.maximum(question.reference - view.said_at[focus], 0) / _DAY
     return {
         "neighbour": neighbour,
-        "session": _session_means(view.sessions[focus], base[focus]),
-        "speaker": named[view.speakers[focus]].astype(np.float32),
+        "session": of_sessions(view.sessions[focus], base[focus], 3),
+        "speaker": np.append(named, False)[view.speakers[focus]].astype(np.float32),
         "time": _in_spans(view.said_at[focus], question.spans),
         "recency": np.exp(-ages / 90).astype(np.float32),
     }
-
-
-def _session_means(sessions: NDArray[np.int32], scores: Scores) -> Scores:
-    """Return for each entry the mean of the best three scores of its session, 0 for one in no session."""
-    order = np.lexsort((-scores, sessions))
-    ordered = sessions[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    rank_in_session = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
-    best = np.where(rank_in_session < 3, scores[order], 0)
-    means = np.add.reduceat(best, starts) / 3
-    values = means[np.searchsorted(ordered[starts], sessions)]
-    return np.where(sessions >= 0, values, 0).astype(np.float32)
 
 
 def _entities(view: CubeView, question: Question, found: Standing) -> Scores:

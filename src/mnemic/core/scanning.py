@@ -19,7 +19,7 @@ from mnemic.model.index import REBIAS, Codes, CubeView, Halves, Vector, codes_of
 Scores = NDArray[np.float32]
 """Shape (rows,)."""
 
-_ROWS: Final = 256  # multiplied at once: their 32-bit floats stay in the processor's second cache
+_ROWS: Final = 512  # multiplied at once: their 32-bit floats stay in the processor's second cache
 _COLUMNS: Final = 16_384  # codes compared at once, for the same reason
 _LIKELY: Final = 2_000  # entries by code, and as many by words, whose cosine is true
 _SHARE: Final = 250  # or one of so many entries, when that is more

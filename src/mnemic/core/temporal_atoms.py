@@ -340,9 +340,9 @@ def _the(text: Text, match: re.Match[str]) -> Atom | None:
 
 
 def _decade(words: str) -> int:
-    digits = words.strip("'s")
+    digits = words.strip("'").removesuffix("s").strip("'")
     if not digits.isdecimal():
-        return {"sixtie": 1960, "seventie": 1970, "eightie": 1980, "nineties": 1990, "ninetie": 1990}[digits]
+        return {"sixtie": 1960, "seventie": 1970, "eightie": 1980, "ninetie": 1990}[digits]
     number = int(digits)
     return number if number >= 1000 else number + (1900 if number >= 30 else 2000)
 

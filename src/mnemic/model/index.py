@@ -48,6 +48,7 @@ class Entry:
     end: int = 0
     valid_to: int | None = None
     live: bool = True
+    traits: int = 0
 
 
 CODED: Final = 50_000
@@ -117,7 +118,7 @@ class CubeView:
     `session_ids` (-1: none). `valid_to` is the largest integer where the end is open. `previous` and `following` are
     the places in these arrays of the passages said just before and after in the same session (-1: none), and
     `pair_norms` the length of a passage's vector added to the one before it. `versions` are empty where an entry is
-    of no memory, `codes` in a view of fewer than `CODED` entries.
+    of no memory, `codes` in a view of fewer than `CODED` entries. `traits` are bits of `text.Trait`.
     """
 
     cube_key: int
@@ -134,6 +135,7 @@ class CubeView:
     lengths: NDArray[np.int32]
     starts: NDArray[np.int32]
     ends: NDArray[np.int32]
+    traits: NDArray[np.int16]
     live: NDArray[np.bool_]
     previous: NDArray[np.int32]
     following: NDArray[np.int32]

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.index import Entry, Vector
 from mnemic.model.memory import Memory, Segment
-from mnemic.model.message import StoredMessage
+from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.moment import to_micros
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
+from mnemic.text import Trait
 
 
 def indexed_text(attribute: str, text: str) -> str:
@@ -37,6 +38,7 @@ def message_entries(
             position=message.position,
             start=start,
             end=end,
+            traits=Trait.REPLY if message.role is MessageRole.ASSISTANT else 0,
         )
         for (start, end), vector in zip(spans, vectors, strict=True)
     ]

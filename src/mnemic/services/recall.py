@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final, Unpack
@@ -16,16 +16,19 @@ from typing import Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from mnemic.core.asked import as_spoken, asks_for, subject_of
 from mnemic.core.filtering import parse_filter
+from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import check_names, read_time
 from mnemic.core.matching import match_words, terms_of
-from mnemic.core.ranking import Question, Scores, Weights, rank, warmed
+from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
 from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
 from mnemic.errors import InputError
-from mnemic.model.index import CubeView, Vector
+from mnemic.model.index import CubeView, Posting, Vector
 from mnemic.model.memory import MemoryKind
+from mnemic.model.message import MessageRole
 from mnemic.model.moment import to_micros
 from mnemic.model.query import Filter, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
@@ -53,6 +56,7 @@ _STALE: Final = (
     "an upgrade reads words otherwise, and older passages are being indexed anew: until that is done, some may be "
     "missed that are not in English (`mnemic reindex` does it at once)"
 )
+_ROLES: Final = frozenset(role.value for role in MessageRole)
 _VISITS = 5  # hits of a search that count as a visit of their topics
 _NOTED = 10_000  # searches of a cube that are remembered until their visits are written
 _STEMS = 128  # stems of a question that are looked for
@@ -86,6 +90,7 @@ class Recall:
         self._scoping = scoping
         self._zone = zone
         self.weights = Weights()
+        self.fusion: Fusion | None = None
         self._heat_weights = warmth
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
@@ -102,16 +107,48 @@ class Recall:
 
     def _answers(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[Results]:
         """Answer all requests from one moment. They differ in their question only."""
-        vectors, notes = self._questions.vectors([request.query for request in requests])
+        vectors, notes = self._embedded(requests, user, options)
         found: list[list[Hit]] = [[] for _ in requests]
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
             for cube in scope.cubes:
                 view = tx.index.view(cube.key)
-                known = worked_out(view, vectors)
-                for hits, request, vector, products in zip(found, requests, vectors, known, strict=True):
+                own = [self._vector(spoken(request.query, view), vectors) for request in requests]
+                known = worked_out(view, own)
+                for hits, request, vector, products in zip(found, requests, own, known, strict=True):
                     hits.extend(self._search_cube(tx, (cube, view), request, vector, products))
         return [self._best(hits, request, scope.cubes, notes) for hits, request in zip(found, requests, strict=True)]
+
+    def _embedded(
+        self, requests: Sequence[Request], user: object, options: SearchOptions
+    ) -> tuple[Mapping[str, Vector | None], Sequence[str]]:
+        """Embed the questions as the speakers of each cube would put them, before the moment that answers them."""
+        with self._store.read() as tx:
+            cubes = self._scoping.for_read(tx, user, options.get("cubes")).cubes
+            views = [tx.index.view(cube.key) for cube in cubes]
+        texts = list(dict.fromkeys(spoken(request.query, view) for request in requests for view in views))
+        vectors, notes = self._questions.vectors(texts)
+        return dict(zip(texts, vectors, strict=True)), notes
+
+    def _vector(self, text: str, vectors: Mapping[str, Vector | None]) -> Vector | None:
+        if text in vectors:
+            return vectors[text]
+        return self._questions.vectors([text])[0][0]  # somebody new has spoken since
+
+    def look(
+        self, query: object, *, user: object, **options: Unpack[SearchOptions]
+    ) -> Iterator[tuple[Cube, CubeView, Looked]]:
+        """Give what each cube shows on a closer look at a question, unweighed: for those who learn weights."""
+        request = self._request(query, options)
+        vectors, _ = self._embedded([request], user, options)
+        with self._store.read() as tx:
+            for cube in self._scoping.for_read(tx, user, options.get("cubes")).cubes:
+                view = tx.index.view(cube.key)
+                eligible = _eligible(tx, cube, view, request)
+                if bool(eligible.any()):
+                    vector = vectors[spoken(request.query, view)]
+                    question, postings = self._question(tx, (cube, view), request, vector)
+                    yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
     def _best(self, found: list[Hit], request: Request, cubes: Sequence[Cube], notes: Sequence[str]) -> Results:
         found.sort(key=lambda hit: -hit.score)
@@ -164,28 +201,47 @@ class Recall:
         products: Scores | None,
     ) -> list[Hit]:
         cube, view = place
-        speakers = named_speakers(request.query, view.speaker_names)
-        wanted = question_words(request.query, speakers)
-        terms = terms_of(wanted)
-        stems, postings = match_words(wanted, dict(zip(terms, tx.index.postings(cube.key, terms), strict=True)))
-        named = question_entities(request.query, stems)
-        reference = to_micros(request.reference)
-        question = Question(vector, stems, speakers, named, self._spans(request), reference, products)
-        ranked = rank(
-            view,
-            question,
-            postings,
-            eligible=_eligible(tx, cube, view, request),
-            weights=self.weights,
-            limit=request.limit + _SPARE,
-            explain=request.explain,
-        )
+        eligible = _eligible(tx, cube, view, request)
+        if not bool(eligible.any()):
+            return []
+        question, postings = self._question(tx, place, request, vector, products)
+        limit = request.limit + _SPARE
+        count = max(FOCUS, limit)
+        looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
+        ranked = rank(view, looked, weights=self.weights, fusion=self.fusion, limit=limit, explain=request.explain)
         ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
         if not request.explain:  # an explanation tells the rank among all of them
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
         return without_repeats(hits)[: request.limit]
+
+    def _question(
+        self,
+        tx: Transaction,
+        place: tuple[Cube, CubeView],
+        request: Request,
+        vector: Vector | None,
+        products: Scores | None = None,
+    ) -> tuple[Question, Sequence[Posting]]:
+        """Return a question ready for ranking in a cube, and where its words stand there."""
+        cube, view = place
+        speakers = named_speakers(request.query, view.speaker_names)
+        wanted = question_words(request.query, speakers)
+        terms = terms_of(wanted)
+        stems, postings = match_words(wanted, dict(zip(terms, tx.index.postings(cube.key, terms), strict=True)))
+        question = Question(
+            vector=vector,
+            stems=stems,
+            speakers=speakers,
+            subject=subject_of(request.query, speakers),
+            asks=asks_for(request.query),
+            entities=question_entities(request.query, stems),
+            spans=self._spans(request),
+            reference=to_micros(request.reference),
+            products=products,
+        )
+        return question, postings
 
     def _heats(self, tx: Transaction, cube: Cube, owners: Sequence[str]) -> list[float]:
         segments = tx.segments.of_messages(cube.key, owners)
@@ -208,6 +264,11 @@ class Recall:
 
 def _upkeep(cubes: Sequence[Cube]) -> Sequence[str]:
     return (_STALE,) if any(cube.stale for cube in cubes) else ()
+
+
+def spoken(query: str, view: CubeView) -> str:
+    """Return the question as it is embedded for a cube: see `core.asked.as_spoken`."""
+    return as_spoken(query, named_speakers(query, view.speaker_names) - _ROLES)
 
 
 def named_speakers(query: str, speakers: Sequence[str]) -> frozenset[str]:

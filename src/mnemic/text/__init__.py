@@ -15,6 +15,8 @@ from mnemic.text.sentences import passages as passages
 from mnemic.text.sentences import sentence_spans as sentence_spans
 from mnemic.text.sentences import sentences as sentences
 from mnemic.text.sentences import shorten as shorten
+from mnemic.text.traits import Trait as Trait
+from mnemic.text.traits import traits_of as traits_of
 from mnemic.text.words import clean as clean
 from mnemic.text.words import content_terms as content_terms
 from mnemic.text.words import fold as fold

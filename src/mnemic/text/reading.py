@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from mnemic.text.forms import index_terms
+from mnemic.text.traits import traits_of
 
 _EDITION: Final = 1
 """Counted up by whoever changes what passages are indexed by in a way that the sample does not show."""
@@ -39,5 +40,5 @@ _SAMPLE: Final = (
 @lru_cache(maxsize=1)
 def reading() -> str:
     """Return the name of the present reading."""
-    read = "\n".join(" ".join(index_terms(text)[0]) for text in _SAMPLE)
+    read = "\n".join(f"{traits_of(text)} {' '.join(index_terms(text)[0])}" for text in _SAMPLE)
     return f"{_EDITION}-{hashlib.sha256(read.encode('utf-8', 'replace')).hexdigest()[:16]}"

@@ -19,7 +19,7 @@ from mnemic.backends.sql.prepared import Prepared
 from mnemic.backends.sql.views import Held, ViewCache, follow, read_view
 from mnemic.errors import NotFoundError
 from mnemic.model.index import CubeView, Entry, Posting, Vector
-from mnemic.text import index_terms
+from mnemic.text import index_terms, traits_of
 
 _CHUNK: Final = 500  # ids in one statement
 _NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
@@ -195,6 +195,7 @@ def _entry_values(cube_key: int, revision: int, entry: Entry, length: int) -> di
         "said_at": entry.said_at,
         "valid_to": entry.valid_to,
         "length": length,
+        "traits": entry.traits | traits_of(entry.text),
         "live": entry.live,
         "changed": revision,
     }

@@ -52,7 +52,7 @@ def entry(row: Row[Any]) -> Entry:
     return Entry(
         kind=row.kind, owner=row.owner, text="", speaker=row.speaker, said_at=row.said_at, vector=None,
         version_id=row.version_id, session_id=row.session_id, position=row.position, start=row.start, end=row.end,
-        valid_to=row.valid_to, live=row.live,
+        valid_to=row.valid_to, live=row.live, traits=row.traits,
     )  # fmt: skip
 
 

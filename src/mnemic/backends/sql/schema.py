@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 """The newest migration; a test holds it to the migrations folder."""
 
 metadata = MetaData(
@@ -262,6 +262,7 @@ entry = Table(
     Column("said_at", BigInteger, nullable=False),
     Column("valid_to", BigInteger),
     Column("length", Integer, nullable=False),
+    Column("traits", Integer, nullable=False, server_default=text("0")),
     Column("live", Boolean, nullable=False, server_default=text("1")),
     Column("changed", BigInteger, nullable=False),
     Index(None, "cube_key", "changed"),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, delete, func, insert, select, text, update
 from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
 from mnemic.model.index import Entry
-from mnemic.text import index_terms, reading
+from mnemic.text import Trait, index_terms, reading, traits_of
 
 _MINE: Final = text("+entry.cube_key = :cube_key")
 """With the sign no index is used for it: entries are read in the order of their keys, and none is sorted."""
@@ -63,17 +63,19 @@ class SqlTerms:
     def renew(self, cube_key: int, revision: int, texts: Sequence[tuple[int, str]]) -> None:
         """Index entries anew by these texts, by their keys: of all that `stale` returned; what is gone stays gone."""
         keys = [key for key, _ in texts]
-        known = select(s.entry.c.key, s.entry.c.length).where(s.entry.c.key.in_(keys))
-        held = {row.key: row.length for row in self._connection.execute(known)}
+        known = select(s.entry.c.key, s.entry.c.length, s.entry.c.traits).where(s.entry.c.key.in_(keys))
+        held = {row.key: row for row in self._connection.execute(known)}
         fulltext.delete(self._connection, list(held))
         documents = []
         for key, given in texts:
             if key not in held:
                 continue
             terms, length = index_terms(given)
+            traits = traits_of(given) | (held[key].traits & Trait.REPLY)
             documents.append(fulltext.document(cube_key, key, terms))
-            if length != held[key]:
-                changed = update(s.entry).where(s.entry.c.key == key).values(length=length, changed=revision)
+            if (length, traits) != (held[key].length, held[key].traits):
+                values = {"length": length, "traits": traits, "changed": revision}
+                changed = update(s.entry).where(s.entry.c.key == key).values(values)
                 self._connection.execute(changed)
         fulltext.insert(self._connection, documents)
         noted = update(s.cube).where(s.cube.c.key == cube_key).values(stale_text=min(keys) - 1)

@@ -35,6 +35,7 @@ _NUMBERS: Final[Mapping[str, type[np.generic]]] = {
     "lengths": np.int32,
     "starts": np.int32,
     "ends": np.int32,
+    "traits": np.int16,
     "live": np.bool_,
 }
 """Columns that are held as they are read."""
@@ -62,6 +63,7 @@ _ROWS: Final = (
         s.entry.c.said_at.label("said_at"),
         func.coalesce(s.entry.c.valid_to, _NEVER).label("valid_to"),
         s.entry.c.length.label("lengths"),
+        s.entry.c.traits.label("traits"),
         s.entry.c.live.label("live"),
         case((s.vector.c.model == bindparam("model"), s.vector.c.data)).label("vectors"),
     )

@@ -1,0 +1,206 @@
+"""What is known of each passage that may answer a question: plain numbers that exist in any conversation.
+
+Some say how near a passage is, by itself, beside the best, and by rank; some what stands around it, in its session
+and just before and after; some who says it and what it is like, beside what the question asks for. They are worked out
+for the passages that the plain sum of channels puts first, and weighed by `core.fusion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemic.core.asked import Asks
+from mnemic.model.index import CubeView
+from mnemic.text import Trait
+
+Scores = NDArray[np.float32]
+"""Shape (passages,)."""
+
+K1: Final = 1.2
+B: Final = 0.6
+_SHORT: Final = 8  # words
+_RANKS: Final = 5.0  # softens the reciprocal of a rank
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A question before a view: `focus` are the places of the passages that are looked at closely.
+
+    `channels` and `base`, their sum, have a number for every entry of the view; `boosts` one for each in focus.
+    `counts` tells how often each term stands in each entry, with a last column of zeros for place -1, and `worth` what
+    each term weighs. `named` and `subject` tell of each speaker of the view whether the question names them, and names
+    them first.
+    """
+
+    view: CubeView
+    asks: Asks
+    focus: NDArray[np.int64]
+    channels: Mapping[str, Scores]
+    base: Scores
+    boosts: Mapping[str, Scores]
+    counts: NDArray[np.float32]
+    worth: Scores
+    named: NDArray[np.bool_]
+    subject: NDArray[np.bool_]
+    told: NDArray[np.bool_]
+
+
+def features_of(scene: Scene) -> dict[str, Scores]:
+    """Return the features of the passages in focus, by name; each has shape (focus,)."""
+    return {**_nearness(scene), **_words(scene), **_around(scene), **_manner(scene)}
+
+
+def _nearness(scene: Scene) -> dict[str, Scores]:
+    """By itself, as a share of the best, and by rank."""
+    found: dict[str, Scores] = {}
+    for name, values in (*scene.channels.items(), ("sum", scene.base)):
+        here = values[scene.focus]
+        if name != "sum":
+            found[name] = here
+        found[f"{name}_share"] = here / np.float32(max(float(here.max(initial=0)), 1e-6))
+        found[f"{name}_rank"] = _by_rank(here)
+    return found
+
+
+def _by_rank(values: Scores) -> Scores:
+    ranks = np.empty(len(values), dtype=np.float32)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values), dtype=np.float32)
+    return np.float32(_RANKS) / (ranks + np.float32(_RANKS))
+
+
+def _words(scene: Scene) -> dict[str, Scores]:
+    """Which of the question's words stand in the passage, in it or the one before, or around it."""
+    view, focus = scene.view, scene.focus
+    total = np.float32(max(float(scene.worth.sum()), 1e-6))
+    here = scene.counts[:, focus]
+    before = scene.counts[:, view.previous[focus]]
+    after = scene.counts[:, view.following[focus]]
+    three = here + before + after
+    lengths = np.append(view.lengths, 0)
+    long = lengths[focus] + lengths[view.previous[focus]] + lengths[view.following[focus]]
+    norms = np.float32(K1) * (
+        1 - B + B * long.astype(np.float32) / np.float32(max(3 * float(view.lengths.mean()), 1.0))
+    )
+    worth = scene.worth
+    return {
+        "lexical_three": worth @ (three / (three + norms)) / total,
+        "cover": worth @ (here > 0) / total,
+        "cover_pair": worth @ (here + before > 0) / total,
+        "cover_three": worth @ (three > 0) / total,
+        "rarest": (worth[:, None] * (here > 0)).max(axis=0, initial=0) / np.float32(8),
+        "lexical_many": scene.channels["lexical"][focus] * np.float32(min(len(worth), 8) / 8),
+    }
+
+
+def _around(scene: Scene) -> dict[str, Scores]:
+    """Take what the passage's session and its neighbours bring."""
+    sessions = scene.view.sessions[scene.focus]
+    base = scene.base[scene.focus]
+    return {
+        "neighbour": scene.boosts["neighbour"],
+        "session": scene.boosts["session"],
+        "session_best": of_sessions(sessions, base, 1),
+        "session_dense": of_sessions(sessions, scene.channels["dense"][scene.focus], 3),
+        "session_lexical": of_sessions(sessions, scene.channels["lexical"][scene.focus], 3),
+        "session_cover": _session_cover(scene, sessions),
+    }
+
+
+def of_sessions(sessions: NDArray[np.int32], scores: Scores, best: int) -> Scores:
+    """Return for each passage the mean of the `best` highest scores of its session, 0 for one in no session."""
+    order = np.lexsort((-scores, sessions))
+    ordered = sessions[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    rank_in_session = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    kept = np.where(rank_in_session < best, scores[order], 0)
+    means = np.add.reduceat(kept, starts) / best
+    values = means[np.searchsorted(ordered[starts], sessions)]
+    return np.where(sessions >= 0, values, 0).astype(np.float32)
+
+
+def _session_cover(scene: Scene, sessions: NDArray[np.int32]) -> Scores:
+    """Return the share of the question's words that the passages in focus of each one's session hold together."""
+    names, numbers = np.unique(sessions, return_inverse=True)
+    members = np.zeros((len(sessions), len(names)), dtype=np.float32)
+    members[np.arange(len(sessions)), numbers] = 1
+    held = ((scene.counts[:, scene.focus] > 0).astype(np.float32) @ members) > 0
+    cover = scene.worth @ held / np.float32(max(float(scene.worth.sum()), 1e-6))
+    return np.where(sessions >= 0, cover[numbers], 0).astype(np.float32)
+
+
+def _manner(scene: Scene) -> dict[str, Scores]:
+    """Who says it and how, beside what the question asks for."""
+    view, focus = scene.view, scene.focus
+    traits, before = view.traits[focus], np.append(view.traits, 0)[view.previous[focus]]
+    reply = _bit(traits, Trait.REPLY)
+    own = (1 - reply) * np.float32(Asks.OWN in scene.asks and not scene.named.any())
+    speaker = np.maximum(_of_speakers(view, scene.named, focus), own)
+    subject = np.maximum(_of_speakers(view, scene.subject, focus), own)
+    speakers_before = np.append(view.speakers, -1)[view.previous[focus]]
+    asks, number, time = (_bit(traits, trait) for trait in (Trait.ASKS, Trait.NUMBER, Trait.TIME))
+    names = (_bit(traits, Trait.NAME) + _bit(traits, Trait.NAMES)) / np.float32(2)
+    asked_before = _bit(before, Trait.ASKS)
+    when = _flag(scene, Asks.WHEN)
+    picture = _bit(traits, Trait.PICTURE)
+    return {
+        "speaker": speaker,
+        "speaker_before": _padded(scene.named)[speakers_before],
+        "subject": subject,
+        "subject_before": _padded(scene.subject)[speakers_before],
+        "subject_of_two": subject * np.float32(int(scene.named.sum()) > 1),
+        "entity": scene.boosts["entity"],
+        "time": scene.boosts["time"],
+        "length": np.log1p(view.lengths[focus].astype(np.float32)) / np.float32(4),
+        "short": (view.lengths[focus] < _SHORT).astype(np.float32),
+        "opening": (view.positions[focus] < 2).astype(np.float32),
+        "asks": asks,
+        "ends_asking": _bit(traits, Trait.ENDS_ASKING),
+        "asked_before": asked_before,
+        "left_asking": _bit(before, Trait.ENDS_ASKING),
+        "speaker_asks": speaker * asks,
+        "speaker_asked": speaker * asked_before,
+        "number": number,
+        "says_time": time,
+        "picture": picture,
+        "names": names,
+        "first_person": _bit(traits, Trait.FIRST_PERSON),
+        "when_time": when * time,
+        "when_number": when * number,
+        "when_speaker": when * speaker,
+        "how_many_number": _flag(scene, Asks.HOW_MANY) * number,
+        "how_long_time": _flag(scene, Asks.HOW_LONG) * np.maximum(time, number),
+        "where_names": _flag(scene, Asks.WHERE) * names,
+        "who_names": _flag(scene, Asks.WHO) * names,
+        "asked_picture": _flag(scene, Asks.PICTURE) * picture,
+        "reply": reply,
+        "asked_reply": _flag(scene, Asks.REPLY) * reply,
+        "derived": (~scene.told).astype(np.float32),
+    }
+
+
+def _bit(traits: NDArray[np.int16], trait: Trait) -> Scores:
+    held: Scores = ((traits & np.int16(trait)) != 0).astype(np.float32)
+    return held
+
+
+def _flag(scene: Scene, kind: Asks) -> np.float32:
+    return np.float32(kind in scene.asks)
+
+
+def _padded(of_speakers: NDArray[np.bool_]) -> Scores:
+    return np.append(of_speakers, False).astype(np.float32)
+
+
+def _of_speakers(view: CubeView, chosen: NDArray[np.bool_], places: NDArray[np.int64]) -> Scores:
+    found: Scores = _padded(chosen)[view.speakers[places]]
+    return found
+
+
+def matrix(features: Mapping[str, Scores], names: Sequence[str]) -> NDArray[np.float32]:
+    """Return features as shape (passages, names)."""
+    return np.stack([features[name] for name in names], axis=1)

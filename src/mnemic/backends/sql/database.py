@@ -60,6 +60,8 @@ class Database:
             raise StoreError(f"the folder {folder} cannot be used: {error.strerror}; choose another path") from error
         self.path = folder / DATABASE_FILE
         self._writer = threading.Lock()
+        self._closed = False
+        self._readers: list[Connection] = []  # of no transaction at the moment; appending and popping are atomic
         self.engine = _sqlite_engine(self.path)
         try:
             self._migrate()
@@ -69,13 +71,36 @@ class Database:
 
     def close(self) -> None:
         """Close all connections; the last one folds the write-ahead log into the file."""
+        self._closed = True
+        while self._readers:
+            self._readers.pop().close()
         self.engine.dispose()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a read transaction: one consistent snapshot, never waiting for a writer."""
-        with _translated(), self.engine.connect() as connection, connection.begin():
-            yield connection
+        """Open a read transaction: one consistent snapshot, never waiting for a writer.
+
+        Its connection is kept for the next one: the engine's own way there and back costs a tenth of a search.
+        """
+        with _translated():
+            connection = self._reader()
+            try:
+                _BEGIN_READ.run(connection, {})
+                yield connection
+                _end_read(connection)
+            except BaseException:
+                connection.close()
+                raise
+            if self._closed or len(self._readers) >= _KEPT:
+                connection.close()
+            else:
+                self._readers.append(connection)
+
+    def _reader(self) -> Connection:
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return self.engine.connect().execution_options(mnemic_plain=True)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -156,6 +181,13 @@ def _configure(connection: Any, _record: object) -> None:
         _set(cursor, f"PRAGMA {name} = {value}")
     cursor.close()
     connection.create_function("fold", 1, _fold, deterministic=True)
+
+
+def _end_read(connection: Connection) -> None:
+    if connection.in_transaction():  # a statement of Core has opened one in its books
+        connection.rollback()
+    else:
+        connection.connection.rollback()
 
 
 def _set(cursor: sqlite3.Cursor, statement: str) -> None:

@@ -93,7 +93,7 @@ def test_a_large_view_finds_what_multiplying_all_of_it_finds(share: float, worde
     eligible = np.random.default_rng(5).random(SIZE) < share
     for number, vector in enumerate(asked(25)):
         words = postings(vector, number) if worded else []
-        question = Question(vector, ["x"] * len(words), frozenset(), None, Asks(0), [], [], 0)
+        question = Question(vector, ["x"] * len(words), frozenset(), frozenset(), Asks(0), [], [], 0)
         best, same = (
             [item.place for item in rank(each, looked, weights=Weights(), fusion=None, limit=10)]
             for each in (view, exact)

@@ -53,11 +53,15 @@ def asks_for(query: str) -> Asks:
     return found
 
 
-def subject_of(query: str, speakers: Iterable[str]) -> str | None:
-    """Return the speaker that a question names first: it is about them, more often than not."""
+def subjects_of(query: str, speakers: Iterable[str]) -> frozenset[str]:
+    """Return the speakers that a question names first: it is about them, more often than not.
+
+    They are several where memory knows somebody by several names.
+    """
     present = words(query)
     places = {name: min(present.index(word) for word in words(name) if word in present) for name in speakers}
-    return min(places, key=lambda name: places[name], default=None)
+    first = min(places.values(), default=0)
+    return frozenset(name for name, place in places.items() if place == first)
 
 
 def as_spoken(query: str, speakers: Iterable[str]) -> str:

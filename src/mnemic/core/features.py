@@ -99,9 +99,15 @@ def _words(scene: Scene) -> dict[str, Scores]:
 
 def _around(scene: Scene) -> dict[str, Scores]:
     """Take what the passage's session and its neighbours bring."""
-    sessions = scene.view.sessions[scene.focus]
-    base = scene.base[scene.focus]
+    view, focus = scene.view, scene.focus
+    sessions = view.sessions[focus]
+    base = scene.base[focus]
+    dense, lexical = (np.append(scene.channels[name], np.float32(0)) for name in ("dense", "lexical"))
     return {
+        "dense_before": dense[view.previous[focus]],
+        "dense_after": dense[view.following[focus]],
+        "lexical_before": lexical[view.previous[focus]],
+        "lexical_after": lexical[view.following[focus]],
         "neighbour": scene.boosts["neighbour"],
         "session": scene.boosts["session"],
         "session_best": of_sessions(sessions, base, 1),
@@ -143,7 +149,7 @@ def _manner(scene: Scene) -> dict[str, Scores]:
     subject = np.maximum(_of_speakers(view, scene.subject, focus), own)
     speakers_before = np.append(view.speakers, -1)[view.previous[focus]]
     asks, number, time = (_bit(traits, trait) for trait in (Trait.ASKS, Trait.NUMBER, Trait.TIME))
-    names = (_bit(traits, Trait.NAME) + _bit(traits, Trait.NAMES)) / np.float32(2)
+    names = sum(_bit(traits, trait) for trait in (Trait.NAME, Trait.TWO_NAMES, Trait.THREE_NAMES)) / np.float32(3)
     asked_before = _bit(before, Trait.ASKS)
     when = _flag(scene, Asks.WHEN)
     picture = _bit(traits, Trait.PICTURE)
@@ -152,7 +158,7 @@ def _manner(scene: Scene) -> dict[str, Scores]:
         "speaker_before": _padded(scene.named)[speakers_before],
         "subject": subject,
         "subject_before": _padded(scene.subject)[speakers_before],
-        "subject_of_two": subject * np.float32(int(scene.named.sum()) > 1),
+        "subject_of_two": subject * np.float32(bool((scene.named & ~scene.subject).any())),
         "entity": scene.boosts["entity"],
         "time": scene.boosts["time"],
         "length": np.log1p(view.lengths[focus].astype(np.float32)) / np.float32(4),

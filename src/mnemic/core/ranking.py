@@ -68,7 +68,7 @@ class Question:
     vector: Vector | None
     stems: Sequence[str]
     speakers: frozenset[str]
-    subject: str | None
+    subjects: frozenset[str]
     asks: Asks
     entities: Sequence[Sequence[int]]
     spans: Sequence[tuple[int, int]]
@@ -156,20 +156,29 @@ def bm25(view: CubeView, found: Standing, weights: Sequence[float], *, pairs: bo
     With `pairs`, each passage is read together with the one before it, and `found` comes from `in_pairs`.
     """
     lengths = view.lengths[found.places].astype(np.float32)
-    total = float(view.lengths.sum(dtype=np.int64))
+    said = said_in(view)
+    total = float(view.lengths[said].sum(dtype=np.int64))
     if pairs:
         before = view.previous[found.places]
         lengths += np.where(before >= 0, view.lengths[before], 0)
         total += float(np.dot(view.lengths, view.following >= 0))
-    norms = K1 * (1 - B + B * lengths / np.float32(max(total / len(view), 1.0)))
+    norms = K1 * (1 - B + B * lengths / np.float32(max(total / max(int(said.sum()), 1), 1.0)))
     given = np.array(weights)[found.terms] * found.counts / (found.counts + norms)
     scores = np.bincount(found.places, weights=given, minlength=len(view))
     return np.asarray(scores / (sum(weights) or 1.0), dtype=np.float32)
 
 
-def term_weights(view: CubeView, postings: Sequence[Posting]) -> list[float]:
-    """Return the weight of each term, from the number of entries that hold it."""
-    return [term_weight(len(view), min(len(keys), len(view))) for keys, _ in postings]
+def term_weights(view: CubeView, found: Standing, terms: int) -> list[float]:
+    """Return the weight of each term, from how many of the passages that were said hold it."""
+    said = said_in(view)
+    total = int(said.sum())
+    held = np.bincount(found.terms[said[found.places]], minlength=terms)
+    return [term_weight(total, int(count)) for count in held]
+
+
+def said_in(view: CubeView) -> NDArray[np.bool_]:
+    """Tell of each entry whether it was said, and not derived from what was."""
+    return np.array([name == "message" for name in view.kind_names] or [False])[view.kinds]
 
 
 def cosine(view: CubeView, question: Question, eligible: NDArray[np.bool_], worded: Scores) -> Scores:
@@ -199,7 +208,8 @@ def look(
     count: int = FOCUS,
 ) -> Looked:
     """Look closely at the `count` entries that the channels put first among the eligible."""
-    found, worth = standing(view, postings), term_weights(view, postings)
+    found = standing(view, postings)
+    worth = term_weights(view, found, len(postings))
     words, pair_words = bm25(view, found, worth), bm25(view, found.in_pairs(view), worth, pairs=True)
     dense = cosine(view, question, eligible, words + pair_words)
     channels = {
@@ -215,12 +225,12 @@ def look(
     boosts = _boosts(view, question, named, base, focus) | {"entity": _entities(view, question, found)[focus]}
     told = np.array([name in SAID for name in view.kind_names])[view.kinds[focus]]
     plain = base[focus] + _sum(boosts, shares)
+    plain = np.where(told, plain, plain * np.float32(weights.derived))
     scene = Scene(
         view=view, asks=question.asks, focus=focus, channels=channels, base=base, boosts=boosts, counts=found.table,
         worth=np.array(worth, dtype=np.float32), named=named,
-        subject=np.array([name == question.subject for name in view.speaker_names], dtype=np.bool_), told=told,
+        subject=np.array([name in question.subjects for name in view.speaker_names], dtype=np.bool_), told=told,
     )  # fmt: skip
-    plain = np.where(told, plain, plain * np.float32(weights.derived))
     return Looked(focus, plain, features_of(scene), channels, boosts)
 
 

@@ -16,7 +16,7 @@ from typing import Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.core.asked import as_spoken, asks_for, subject_of
+from mnemic.core.asked import as_spoken, asks_for, subjects_of
 from mnemic.core.filtering import parse_filter
 from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
@@ -234,7 +234,7 @@ class Recall:
             vector=vector,
             stems=stems,
             speakers=speakers,
-            subject=subject_of(request.query, speakers),
+            subjects=subjects_of(request.query, speakers),
             asks=asks_for(request.query),
             entities=question_entities(request.query, stems),
             spans=self._spans(request),

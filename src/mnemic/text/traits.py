@@ -24,8 +24,9 @@ class Trait(enum.IntFlag):
     """It holds a word for a time."""
     NAME = 16
     """It holds a name: a word with a capital inside a sentence."""
-    NAMES = 32
-    """It holds two or more."""
+    TWO_NAMES = 32
+    THREE_NAMES = 512
+    """It holds two, or three and more."""
     FIRST_PERSON = 64
     """Who speaks, speaks of themselves."""
     PICTURE = 128
@@ -63,8 +64,9 @@ def traits_of(text: str) -> int:
     if _TIME.search(text):
         found |= Trait.TIME
     names = len(_NAME.findall(text))
-    if names:
-        found |= Trait.NAME if names == 1 else Trait.NAME | Trait.NAMES
+    for least, trait in enumerate((Trait.NAME, Trait.TWO_NAMES, Trait.THREE_NAMES), 1):
+        if names >= least:
+            found |= trait
     if _FIRST_PERSON.search(text):
         found |= Trait.FIRST_PERSON
     if _PICTURE in text:

@@ -22,7 +22,7 @@ Scores = NDArray[np.float32]
 _ROWS: Final = 512  # multiplied at once: their 32-bit floats stay in the processor's second cache
 _COLUMNS: Final = 16_384  # codes compared at once, for the same reason
 _LIKELY: Final = 2_000  # entries by code, and as many by words, whose cosine is true
-_SHARE: Final = 250  # or one of so many entries, when that is more
+_SHARE: Final = 100  # or one of so many entries, when that is more
 _FAR: Final = 1 << 13  # bits: more than a code has
 _LEADING: Final = 500  # of them bring their neighbours along, or a quarter when that is more
 

@@ -114,7 +114,7 @@ def table(view: CubeView, questions: Sequence[NDArray[np.float32]]) -> Table:
 
 def _words(view: CubeView, vector: NDArray[np.float32], chance: np.random.Generator) -> list[Posting]:
     near = np.argpartition(-products(view.vectors, [vector])[0], 300)[:300]
-    found = []
+    found: list[Posting] = []
     for every in (2_000, 200, 50, 20, 10):
         keys = [chance.integers(len(view), size=len(view) // every + 5), near[chance.random(300) < 0.05]]
         held = np.unique(np.concatenate(keys)).astype(np.int64)

@@ -46,7 +46,7 @@ def main() -> None:
     embedder = OnnxEmbedder.bundled()
     real = embedder.embed(varied(turns, 2 * len(turns)))
     questions = embedder.embed(asked[:: max(len(asked) // options.questions, 1)][: options.questions])
-    print(table(view_of(many_like(real, options.entries)), questions).markdown())
+    print(table(view_of(many_like(real, options.entries)), list(questions)).markdown())
 
 
 def many_like(real: NDArray[np.float32], count: int) -> Halves:

@@ -75,7 +75,9 @@ def test_questions_are_embedded_together_and_once(memory: Memory, embedder: Watc
     memory.search(QUESTIONS[1], user="ann")
     memory.search_many(QUESTIONS, user="ann")
     memory.search_many(QUESTIONS, user="ann")
-    assert embedder.asked == [[QUESTIONS[1]], [QUESTIONS[0], QUESTIONS[2]]]
+    assert len(embedder.asked) == 2, "what was asked before is embedded again, or each question by itself"
+    every = [text for texts in embedder.asked for text in texts]
+    assert len(every) == len(set(every)) >= 3
 
 
 def test_no_questions_get_no_answers(memory: Memory) -> None:

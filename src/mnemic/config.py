@@ -46,6 +46,8 @@ class Settings:
     """Threads of the bundled embedder."""
     cache_megabytes: int = 64
     """Vectors kept in memory, for the cubes searched last."""
+    ranking: str = "learned"
+    """How search weighs what it knows of a passage: `learned` weights, or the `plain` sum of its channels."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     stm_pages: int = 10
@@ -165,6 +167,8 @@ def _validated(settings: Settings) -> Settings:
     for name, most in (("segment_threshold", 2), ("answer_threshold", 1), ("heat_threshold", 1e6)):
         if not 0 <= getattr(settings, name) <= most:
             raise InputError(name, f"must be from 0 to {most:g}")
+    if settings.ranking not in ("learned", "plain"):
+        raise InputError("ranking", f"{settings.ranking!r} is neither `learned` nor `plain`")
     _zone(settings.timezone)
     return settings
 

@@ -13,6 +13,7 @@ from typing import Final
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
+from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, InputError, StoreError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
@@ -173,6 +174,7 @@ def build(
     scoping = Scoping(clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
+    recall.fusion = LEARNED if settings.ranking == "learned" else None
     organize = _organize(settings, store, embedder, clock, recall, warmth)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)

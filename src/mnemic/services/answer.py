@@ -101,7 +101,9 @@ class AnswerService:
         known = self._about(about, user, cubes, as_of) if about is not None else None
         if known is not None:
             return known
-        search = partial(self._recall.search, question, user=user, cubes=cubes, as_of=as_of, reference_time=reference)
+        search = partial(
+            self._recall.search, question, user=user, plain=True, cubes=cubes, as_of=as_of, reference_time=reference
+        )
         hits = {hit.id: hit for hit in search(limit=LIMIT)}
         hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
         speakers = list(dict.fromkeys(hit.speaker for hit in hits.values() if hit.speaker))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Final, Unpack
 
@@ -76,6 +76,7 @@ class Request:
     reference: datetime
     threshold: float | None
     explain: bool
+    plain: bool = False
 
 
 class Recall:
@@ -95,9 +96,10 @@ class Recall:
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
 
-    def search(self, query: object, *, user: object, **options: Unpack[SearchOptions]) -> Results:
-        """Return the best hits; see `Memory.search`."""
-        return self._answers([self._request(query, options)], user, options)[0]
+    def search(self, query: object, *, user: object, plain: bool = False, **options: Unpack[SearchOptions]) -> Results:
+        """Return the best hits; see `Memory.search`. With `plain`, they are ranked by the plain sum of channels."""
+        request = self._request(query, options)
+        return self._answers([replace(request, plain=plain)], user, options)[0]
 
     def search_many(self, queries: object, *, user: object, **options: Unpack[SearchOptions]) -> list[Results]:
         """Return the best hits of each question; see `Memory.search_many`."""
@@ -208,7 +210,14 @@ class Recall:
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
-        ranked = rank(view, looked, weights=self.weights, fusion=self.fusion, limit=limit, explain=request.explain)
+        ranked = rank(
+            view,
+            looked,
+            weights=self.weights,
+            fusion=None if request.plain else self.fusion,
+            limit=limit,
+            explain=request.explain,
+        )
         ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
         if not request.explain:  # an explanation tells the rank among all of them
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat

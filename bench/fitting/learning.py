@@ -1,9 +1,9 @@
 """Learns a `Fusion` from sheets: first the order of passages, then how likely each is to be evidence.
 
 The order is learned listwise: each evidence passage against all others of its question (the softmax loss of ListNet,
-Cao et al., ICML 2007), with a ridge on standardised features. A feature with many values gets a second weight above the
-ninth decile of its values. The probability is a logistic regression on the sum and on the best of a few channels, over
-all passages of all questions, those included that memory cannot answer.
+Cao et al., ICML 2007), with a ridge on standardised features. A feature with many values has one weight
+below the ninth decile of its values and one above. The probability is a logistic regression on the sum and on the best
+of a few channels, over all passages of all questions, those included that memory cannot answer.
 """
 
 from __future__ import annotations
@@ -20,12 +20,18 @@ from mnemic.core.fusion import Fusion, Row
 
 Matrix = NDArray[np.float64]
 
-RIDGE: Final = 30.0
+RIDGE: Final = 20.0
 KNEE: Final = 0.9
 """The quantile of a feature's values above which it weighs otherwise."""
 
 SURENESS: Final = ("dense", "lexical", "cover_pair", "lexical_three")
 """Features whose best value in a question tells whether memory holds an answer at all."""
+
+RISING: Final = frozenset(
+    """dense dense_share dense_rank lexical lexical_share lexical_rank lexical_many sum_share sum_rank cover speaker
+    subject entity time""".split()
+)
+"""What may only count for a passage: who matches better by itself never ranks lower for it."""
 
 _MANY: Final = 20  # different values, from which a feature has a knee
 
@@ -37,23 +43,28 @@ def learn(names: Sequence[str], sheets: Sequence[Sheet], chosen: Sequence[str], 
     values = [sheet.features[:, columns].astype(np.float64) for sheet in answerable]
     every = np.concatenate(values)
     bent = np.array([len(np.unique(every[:5000, at])) > _MANY for at in range(len(chosen))])
-    knees = np.where(bent, np.quantile(every, KNEE, axis=0), 0.0)
+    knees = np.where(bent, np.quantile(every, KNEE, axis=0), np.inf)
     wide = [_bent(each, knees, bent) for each in values]
-    weights = _listwise(wide, [sheet.evidence / sheet.evidence.sum() * sheet.weight for sheet in answerable], ridge)
-    straight, bends = weights[: len(chosen)], np.zeros(len(chosen))
-    bends[bent] = weights[len(chosen) :]
+    rising = np.array([name in RISING for name in chosen])
+    shares = [sheet.evidence / sheet.evidence.sum() * sheet.weight for sheet in answerable]
+    weights = _listwise(wide, shares, ridge, np.concatenate([rising, rising[bent]]))
+    above = np.zeros(len(chosen))
+    above[bent] = weights[len(chosen) :]
     rows = {
-        name: Row(round(float(w), 4), round(float(k), 4), round(float(b), 4))
-        for name, w, k, b in zip(chosen, straight, knees, bends, strict=True)
+        name: Row(round(float(low), 4), round(float(knee), 4), round(float(high), 4))
+        if curved
+        else Row(round(float(low), 4))
+        for name, low, knee, high, curved in zip(chosen, weights[: len(chosen)], knees, above, bent, strict=True)
     }
     return calibrated(Fusion(rows, {"sum": 1.0}, 0.0), names, sheets)
 
 
 def _bent(values: Matrix, knees: Matrix, bent: NDArray[np.bool_]) -> Matrix:
-    return np.concatenate([values, np.maximum(values[:, bent] - knees[bent], 0)], axis=1)
+    held = np.minimum(values, knees)
+    return np.concatenate([held, (values - held)[:, bent]], axis=1)
 
 
-def _listwise(values: Sequence[Matrix], shares: Sequence[Matrix], ridge: float) -> Matrix:
+def _listwise(values: Sequence[Matrix], shares: Sequence[Matrix], ridge: float, rising: NDArray[np.bool_]) -> Matrix:
     every = np.concatenate(values)
     spread = every.std(axis=0) + 1e-9
     scaled = (every - every.mean(axis=0)) / spread
@@ -73,7 +84,9 @@ def _listwise(values: Sequence[Matrix], shares: Sequence[Matrix], ridge: float) 
         slope = np.where(true, share * (powers / total - 1), powers * pulled)
         return lost, scaled.T @ slope + ridge * weights
 
-    found = minimize(loss, np.zeros(scaled.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 300})
+    bounds = [(0.0, None) if up else (None, None) for up in rising]
+    start = np.zeros(scaled.shape[1])
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300})
     return np.asarray(found.x / spread, dtype=np.float64)
 
 

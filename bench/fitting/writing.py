@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ TABLE: Final = Path(__file__).parents[2] / "src" / "mnemic" / "core" / "learned.
 
 _HEAD: Final = '''"""The weights that `python -m bench.fitting --write` learned; `core.features` has the features.
 
-A row reads: weight, knee, and what is added to the weight above the knee. Written by the script, not by hand.
+A row reads: weight below the knee, knee, weight above it. Written by the script, not by hand.
 """
 
 from __future__ import annotations
@@ -33,4 +34,4 @@ def written(fusion: Fusion) -> str:
 
 
 def _numbers(row: Row) -> str:
-    return f"{row.weight}, {row.knee}, {row.bend}" if row.bend else f"{row.weight}"
+    return f"{row.below}" if math.isinf(row.knee) else f"{row.below}, {row.knee}, {row.above}"

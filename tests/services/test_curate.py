@@ -288,7 +288,7 @@ def test_a_correction_is_found_beside_the_message_that_it_corrects_and_read_as_a
         colour = about(memory, "teal")
         memory.update(colour.id, "Ann's favourite colour is orange.", user="ann")
         hits = memory.search("What is my favourite colour?", user="ann")
-            assert sorted(hit.kind for hit in hits if "colour" in hit.text) == ["message", "preference"]
+        assert sorted(hit.kind for hit in hits if "colour" in hit.text) == ["message", "preference"]
         assert "orange" in memory.context("What is my favourite colour?", user="ann").text
         assert [entry.value for entry in memory.profile(user="ann")] == ["orange"]
         assert memory.ask("What is my favourite colour?", user="ann").text == "Orange"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,12 +45,19 @@ def test_a_hit_explains_its_score(memory: Memory) -> None:
     for hit in memory.search("What did Ann buy at the river?", user="ann", kinds="message", explain=True):
         assert hit.why is not None
         parts = sum(part for _, part in hit.why.channels.values()) + sum(hit.why.boosts.values())
-        assert parts == pytest.approx(hit.score, abs=0.002)
+        assert 1 / (1 + math.exp(-parts)) == pytest.approx(hit.score, abs=0.002)
         assert all(rank >= 1 for rank, _ in hit.why.channels.values())
     named = memory.search("What paints the sister of Ben?", user="ann", kinds="message", explain=True)[0]
     assert named.speaker == "Ben"
     assert named.why is not None
     assert named.why.boosts["speaker"] > 0
+
+
+def test_the_parts_of_a_search_for_bare_words_add_up_to_its_score(memory: Memory) -> None:
+    for hit in memory.search("Porto river", user="ann", kinds="message", explain=True):
+        assert hit.why is not None
+        parts = sum(part for _, part in hit.why.channels.values()) + sum(hit.why.boosts.values())
+        assert parts == pytest.approx(hit.score, abs=0.002)
 
 
 def test_kinds_choose_what_is_found(memory: Memory) -> None:

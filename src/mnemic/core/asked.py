@@ -19,12 +19,9 @@ class Asks(enum.IntFlag):
     WHEN = 1
     HOW_LONG = 2
     HOW_MANY = 4
-    WHO = 8
-    WHERE = 16
-    PICTURE = 32
-    OWN = 64
+    OWN = 8
     """About who asks: "Where did I park?"."""
-    REPLY = 128
+    REPLY = 16
     """About what the assistant said: "What did you suggest?"."""
 
 
@@ -35,9 +32,6 @@ _PATTERNS: Final = {
     ),
     Asks.HOW_LONG: r"\bhow (long|old)\b",
     Asks.HOW_MANY: r"\bhow (many|much|often)\b",
-    Asks.WHO: r"^\W*who\b|\bwhose\b|^\W*(with|for|to|from) whom\b",
-    Asks.WHERE: r"^\W*where\b|\b(what|which) (country|countries|city|cities|places?|towns?|state)\b",
-    Asks.PICTURE: r"\b(photos?|pictures?|images?|paintings?|posters?|shows?|shared?)\b",
     Asks.OWN: r"\b(i|my|me|mine|myself)\b",
     Asks.REPLY: r"\b(you|your)\b",
 }
@@ -51,6 +45,17 @@ def asks_for(query: str) -> Asks:
         if pattern.search(query):
             found |= kind
     return found
+
+
+_FEW: Final = 4
+_LATIN: Final = 0x250  # letters from here on are of other scripts
+
+
+def is_sentence(query: str) -> bool:
+    """Tell whether a query is what ranking has learned from: a sentence in Latin letters, not a few bare words."""
+    letters = [char for char in query if char.isalpha()]
+    latin = sum(ord(char) < _LATIN for char in letters)
+    return latin * 2 > len(letters) and (len(words(query)) >= _FEW or "?" in query)
 
 
 def subjects_of(query: str, speakers: Iterable[str]) -> frozenset[str]:

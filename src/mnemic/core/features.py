@@ -23,8 +23,27 @@ Scores = NDArray[np.float32]
 
 K1: Final = 1.2
 B: Final = 0.6
-_SHORT: Final = 8  # words
 _RANKS: Final = 5.0  # softens the reciprocal of a rank
+
+
+KINDS_OF: Final[Mapping[str, str]] = {
+    **{
+        f"{channel}{suffix}": channel
+        for channel in ("dense", "lexical", "dense_pair", "lexical_pair")
+        for suffix in ("_share", "_rank")
+    },
+    **dict.fromkeys(("cover", "lexical_many"), "lexical"),
+    "cover_pair": "lexical_pair",
+    **dict.fromkeys(("sum_share", "sum_rank"), "standing"),
+    **dict.fromkeys(
+        ("dense_before", "dense_after", "lexical_before", "lexical_after", "lexical_three", "cover_three"), "neighbour"
+    ),
+    **dict.fromkeys(("session_best", "session_dense", "session_lexical", "session_cover"), "session"),
+    **dict.fromkeys(("subject", "subject_of_two", "speaker_asks", "speaker_asked"), "speaker"),
+    **dict.fromkeys(("length", "asks", "asked_before", "number", "says_time", "picture", "names", "reply"), "manner"),
+    **dict.fromkeys(("when_time", "when_number", "how_many_number", "how_long_time", "asked_reply"), "asked for"),
+}
+"""What a feature is told as in an explanation, where it is not told by its own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +87,10 @@ def _nearness(scene: Scene) -> dict[str, Scores]:
 
 
 def _by_rank(values: Scores) -> Scores:
-    ranks = np.empty(len(values), dtype=np.float32)
-    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values), dtype=np.float32)
-    return np.float32(_RANKS) / (ranks + np.float32(_RANKS))
+    """Return a reciprocal of each value's rank, 1 for the best; values that are equal but for rounding share a rank."""
+    values = values.round(4)
+    above = len(values) - np.searchsorted(np.sort(values), values, side="right")
+    return np.float32(_RANKS) / (above.astype(np.float32) + np.float32(_RANKS))
 
 
 def _words(scene: Scene) -> dict[str, Scores]:
@@ -92,7 +112,6 @@ def _words(scene: Scene) -> dict[str, Scores]:
         "cover": worth @ (here > 0) / total,
         "cover_pair": worth @ (here + before > 0) / total,
         "cover_three": worth @ (three > 0) / total,
-        "rarest": (worth[:, None] * (here > 0)).max(axis=0, initial=0) / np.float32(8),
         "lexical_many": scene.channels["lexical"][focus] * np.float32(min(len(worth), 8) / 8),
     }
 
@@ -147,7 +166,6 @@ def _manner(scene: Scene) -> dict[str, Scores]:
     own = (1 - reply) * np.float32(Asks.OWN in scene.asks and not scene.named.any())
     speaker = np.maximum(_of_speakers(view, scene.named, focus), own)
     subject = np.maximum(_of_speakers(view, scene.subject, focus), own)
-    speakers_before = np.append(view.speakers, -1)[view.previous[focus]]
     asks, number, time = (_bit(traits, trait) for trait in (Trait.ASKS, Trait.NUMBER, Trait.TIME))
     names = sum(_bit(traits, trait) for trait in (Trait.NAME, Trait.TWO_NAMES, Trait.THREE_NAMES)) / np.float32(3)
     asked_before = _bit(before, Trait.ASKS)
@@ -155,37 +173,25 @@ def _manner(scene: Scene) -> dict[str, Scores]:
     picture = _bit(traits, Trait.PICTURE)
     return {
         "speaker": speaker,
-        "speaker_before": _padded(scene.named)[speakers_before],
         "subject": subject,
-        "subject_before": _padded(scene.subject)[speakers_before],
         "subject_of_two": subject * np.float32(bool((scene.named & ~scene.subject).any())),
         "entity": scene.boosts["entity"],
         "time": scene.boosts["time"],
         "length": np.log1p(view.lengths[focus].astype(np.float32)) / np.float32(4),
-        "short": (view.lengths[focus] < _SHORT).astype(np.float32),
-        "opening": (view.positions[focus] < 2).astype(np.float32),
         "asks": asks,
-        "ends_asking": _bit(traits, Trait.ENDS_ASKING),
         "asked_before": asked_before,
-        "left_asking": _bit(before, Trait.ENDS_ASKING),
         "speaker_asks": speaker * asks,
         "speaker_asked": speaker * asked_before,
         "number": number,
         "says_time": time,
         "picture": picture,
         "names": names,
-        "first_person": _bit(traits, Trait.FIRST_PERSON),
         "when_time": when * time,
         "when_number": when * number,
-        "when_speaker": when * speaker,
         "how_many_number": _flag(scene, Asks.HOW_MANY) * number,
         "how_long_time": _flag(scene, Asks.HOW_LONG) * np.maximum(time, number),
-        "where_names": _flag(scene, Asks.WHERE) * names,
-        "who_names": _flag(scene, Asks.WHO) * names,
-        "asked_picture": _flag(scene, Asks.PICTURE) * picture,
         "reply": reply,
         "asked_reply": _flag(scene, Asks.REPLY) * reply,
-        "derived": (~scene.told).astype(np.float32),
     }
 
 

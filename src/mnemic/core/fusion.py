@@ -1,12 +1,13 @@
 """How features weigh together: one table of weights, learned from questions whose evidence is known.
 
-A feature adds its weight, and past a knee another one: near the top of a channel a little more means a lot. The sum
-puts passages in order; a logistic function of it, and of how good the best of all is, makes it the probability that
-the passage is evidence. `bench/fitting.py` writes the table, and `docs/ranking.md` tells how.
+A feature weighs one thing below a knee and another above it: near the top of a channel a little more means a lot. The
+sum puts passages in order; a logistic function of it, and of how good the best of all is, makes it the probability that
+the passage is evidence. `bench/fitting` learns the table, and `docs/ranking.md` tells how.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,11 +19,11 @@ from mnemic.core.features import Scores
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one feature adds: `weight * x`, and `bend * (x - knee)` where it is above its knee."""
+    """What one feature adds: `below * min(x, knee) + above * max(x - knee, 0)`; without a knee, `below * x`."""
 
-    weight: float
-    knee: float = 0.0
-    bend: float = 0.0
+    below: float
+    knee: float = math.inf
+    above: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +34,31 @@ class Fusion:
     sureness: Mapping[str, float]
     offset: float
 
+    def parts(self, features: Mapping[str, Scores]) -> NDArray[np.float32]:
+        """Return what each feature adds to each passage, of shape (features, passages), in the order of the rows."""
+        below, knees, above = (
+            np.array(column, dtype=np.float32)[:, None]
+            for column in zip(*((row.below, row.knee, row.above) for row in self.rows.values()), strict=True)
+        )
+        values: NDArray[np.float32] = np.stack([features[name] for name in self.rows])
+        held = np.minimum(values, knees)
+        return below * held + above * (values - held)
+
     def sums(self, features: Mapping[str, Scores]) -> Scores:
         """Return the weighted sum of each passage: higher is better, within one question."""
-        weights = np.array([row.weight for row in self.rows.values()], dtype=np.float32)
-        knees = np.array([row.knee for row in self.rows.values()], dtype=np.float32)
-        bends = np.array([row.bend for row in self.rows.values()], dtype=np.float32)
-        values: NDArray[np.float32] = np.stack([features[name] for name in self.rows])
-        summed: Scores = weights @ values + bends @ np.maximum(values - knees[:, None], 0)
+        summed: Scores = self.parts(features).sum(axis=0)
         return summed
 
-    def chances(self, features: Mapping[str, Scores]) -> Scores:
-        """Return the probability that each passage is evidence, in the order of `sums`."""
-        sums = self.sums(features)
-        surely = self.offset + sum(
-            weight * float(features[name].max(initial=0)) for name, weight in self.sureness.items() if name != "sum"
-        )
-        logits = np.float32(surely) + np.float32(self.sureness["sum"]) * sums
-        return np.asarray(1 / (1 + np.exp(-np.clip(logits, -30, 30))), dtype=np.float32)
+    def sure(self, features: Mapping[str, Scores]) -> float:
+        """Return what speaks for memory holding an answer at all, in log-odds."""
+        best = {name: float(features[name].max(initial=0)) for name in self.sureness if name != "sum"}
+        return self.offset + sum(self.sureness[name] * value for name, value in best.items())
+
+    def odds(self, features: Mapping[str, Scores]) -> Scores:
+        """Return the log-odds that each passage is evidence, in the order of `sums`."""
+        return np.float32(self.sure(features)) + np.float32(self.sureness["sum"]) * self.sums(features)
+
+
+def chance(odds: Scores) -> Scores:
+    """Return the probability of log-odds."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))), dtype=np.float32)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnemic.core.asked import Asks
-from mnemic.core.features import K1, B, Scene, features_of, of_sessions
-from mnemic.core.fusion import Fusion
+from mnemic.core.features import K1, KINDS_OF, B, Scene, features_of, of_sessions
+from mnemic.core.fusion import Fusion, chance
 from mnemic.core.scanning import nearness
 from mnemic.model.index import CubeView, Posting, Vector
 
@@ -95,6 +95,7 @@ class Looked:
     features: Mapping[str, Scores]
     channels: Mapping[str, Scores]
     boosts: Mapping[str, Scores]
+    verbatim: Scores
 
 
 SAID: Final = ("message", "segment")
@@ -102,6 +103,15 @@ SAID: Final = ("message", "segment")
 
 _DAY = 86_400_000_000  # microseconds
 _LUKEWARM = 5.0  # heat at which a topic gives half of its boost: the threshold of promotion
+RECENT: Final = 0.05
+WARM: Final = 0.1
+"""What recency and heat add to the log-odds at most: set by hand, to part what is else alike."""
+
+VERBATIM: Final = 8.0
+"""What it adds that a passage is the question itself: who looks for its own words finds it first."""
+
+_SAME = 0.95  # cosine of a text and the same text in other clothes
+
 FOCUS: Final = 300
 """Entries that go on from the first pass to a closer look."""
 
@@ -231,7 +241,10 @@ def look(
         worth=np.array(worth, dtype=np.float32), named=named,
         subject=np.array([name in question.subjects for name in view.speaker_names], dtype=np.bool_), told=told,
     )  # fmt: skip
-    return Looked(focus, plain, features_of(scene), channels, boosts)
+    features = features_of(scene)
+    whole = (features["cover"] > 1 - 1e-6) & (view.lengths[focus] <= len(postings) + 1)
+    verbatim = ((dense[focus] >= _SAME) | whole).astype(np.float32)
+    return Looked(focus, plain, features, channels, boosts, verbatim)
 
 
 def rank(
@@ -248,19 +261,41 @@ def rank(
     They are in the order of `fusion`, or of the plain sum without one. What made a score is told only with `explain`.
     """
     shares = _shares(weights)
-    total = looked.plain
+    total, odds = looked.plain, None
     if fusion is not None:
-        total = fusion.chances(looked.features) + np.float32(shares["recency"]) * looked.boosts["recency"]
+        odds = fusion.odds(looked.features) + np.float32(RECENT) * looked.boosts["recency"]
+        odds += np.float32(VERBATIM) * looked.verbatim
+        total = odds
     order = _first_of_owners(view, looked.places, np.argsort(-total, kind="stable"), limit)
-    scores = np.clip(total[order], 0, 1).astype(float).tolist()
+    scores = (np.clip(total[order], 0, 1) if odds is None else chance(odds[order])).astype(float).tolist()
     places = looked.places[order].tolist()
     if not explain:
         return [Ranked(place, score, {}, {}) for place, score in zip(places, scores, strict=True)]
+    if fusion is not None:
+        told = [_told(fusion, looked, at) for at in order]
+        return [Ranked(place, score, *parts) for place, score, parts in zip(places, scores, told, strict=True)]
     parts = [
         {name: shares[name] * float(values[place]) for name, values in looked.channels.items()} for place in places
     ]
     extra = [{name: shares[name] * float(values[at]) for name, values in looked.boosts.items()} for at in order]
     return [Ranked(*item) for item in zip(places, scores, parts, extra, strict=True)]
+
+
+def _told(fusion: Fusion, looked: Looked, at: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Return what the channels and the rest add to one passage's log-odds; together they make its score."""
+    one = {name: values[at : at + 1] for name, values in looked.features.items()}
+    scale = fusion.sureness["sum"]
+    channels = dict.fromkeys(looked.channels, 0.0)
+    boosts = {
+        "verbatim": VERBATIM * float(looked.verbatim[at]),
+        "recency": RECENT * float(looked.boosts["recency"][at]),
+        "question": fusion.sure(looked.features),
+    }
+    for name, part in zip(fusion.rows, fusion.parts(one)[:, 0].tolist(), strict=True):
+        group = KINDS_OF.get(name, name)
+        held = channels if group in channels else boosts
+        held[group] = held.get(group, 0.0) + scale * part
+    return channels, boosts
 
 
 def _first_of_owners(view: CubeView, focus: NDArray[np.int64], order: NDArray[np.int64], limit: int) -> list[int]:
@@ -273,15 +308,21 @@ def _first_of_owners(view: CubeView, focus: NDArray[np.int64], order: NDArray[np
     return list(firsts.values())
 
 
-def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights) -> list[Ranked]:
+def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights, fusion: Fusion | None) -> list[Ranked]:
     """Return the entries in order again once the heat (0 and up) of the topic of each is known."""
-    share = _shares(weights)["heat"]
+    share = _shares(weights)["heat"] if fusion is None else WARM
     boosted = []
     for item, heat in zip(ranked, heats, strict=True):
         extra = share * heat / (heat + _LUKEWARM)
-        boosts = {**item.boosts, "heat": extra}
-        boosted.append(Ranked(item.place, min(item.score + extra, 1.0), item.channels, boosts))
+        score = min(item.score + extra, 1.0) if fusion is None else _moved(item.score, extra)
+        boosted.append(Ranked(item.place, score, item.channels, {**item.boosts, "heat": extra}))
     return sorted(boosted, key=lambda item: -item.score)
+
+
+def _moved(score: float, odds: float) -> float:
+    """Return a probability with so much more log-odds."""
+    held = min(max(score, 1e-12), 1 - 1e-12)
+    return 1 / (1 + math.exp(-math.log(held / (1 - held)) - odds))
 
 
 @lru_cache(maxsize=16)

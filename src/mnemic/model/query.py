@@ -61,7 +61,10 @@ class SearchOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a hit stands where it stands: per channel its rank (1 is best) and its part of the score, and the boosts."""
+    """Why a hit stands where it stands: per channel its rank (1 is best) and its part of the score, and the boosts.
+
+    The parts of a sentence's hit are log-odds and make up the score's; those of bare words add up to the score itself.
+    """
 
     channels: Mapping[str, tuple[int, float]]
     boosts: Mapping[str, float]
@@ -95,11 +98,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Hits, best first. `cut` counts those that the threshold took away; `notes` says what the caller should know."""
+    """Hits, best first. `cut` counts those that the threshold took away; `notes` says what the caller should know.
+
+    `confidence` is the probability, 0 to 1, that what was searched holds an answer to the question, where as many
+    questions have one as have none; None when nothing is known, as without an embedder.
+    """
 
     hits: tuple[Hit, ...]
     cut: int = 0
     notes: tuple[str, ...] = ()
+    confidence: float | None = None
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -16,10 +16,11 @@ from typing import Final, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.core.asked import as_spoken, asks_for, subjects_of
+from mnemic.core.asked import as_spoken, asks_for, is_sentence, subjects_of
 from mnemic.core.filtering import parse_filter
 from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
+from mnemic.core.holding import clues_of, likelihood
 from mnemic.core.intake import check_names, read_time
 from mnemic.core.matching import match_words, terms_of
 from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
@@ -111,15 +112,21 @@ class Recall:
         """Answer all requests from one moment. They differ in their question only."""
         vectors, notes = self._embedded(requests, user, options)
         found: list[list[Hit]] = [[] for _ in requests]
+        sure: list[list[float]] = [[] for _ in requests]
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
             for cube in scope.cubes:
                 view = tx.index.view(cube.key)
                 own = [self._vector(spoken(request.query, view), vectors) for request in requests]
                 known = worked_out(view, own)
-                for hits, request, vector, products in zip(found, requests, own, known, strict=True):
-                    hits.extend(self._search_cube(tx, (cube, view), request, vector, products))
-        return [self._best(hits, request, scope.cubes, notes) for hits, request in zip(found, requests, strict=True)]
+                for number, (request, vector, products) in enumerate(zip(requests, own, known, strict=True)):
+                    hits, holds = self._search_cube(tx, (cube, view), request, vector, products)
+                    found[number].extend(hits)
+                    sure[number].extend([] if holds is None else [holds])
+        return [
+            replace(self._best(hits, request, scope.cubes, notes), confidence=max(holds, default=None))
+            for hits, request, holds in zip(found, requests, sure, strict=True)
+        ]
 
     def _embedded(
         self, requests: Sequence[Request], user: object, options: SearchOptions
@@ -201,29 +208,33 @@ class Recall:
         request: Request,
         vector: Vector | None,
         products: Scores | None,
-    ) -> list[Hit]:
+    ) -> tuple[list[Hit], float | None]:
+        """Return a cube's hits, and how likely it holds an answer; None when that is not known, without a vector."""
         cube, view = place
         eligible = _eligible(tx, cube, view, request)
         if not bool(eligible.any()):
-            return []
+            return [], 0.0
         question, postings = self._question(tx, place, request, vector, products)
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
+        fusion = None if request.plain or not is_sentence(request.query) else self.fusion
         ranked = rank(
             view,
             looked,
             weights=self.weights,
-            fusion=None if request.plain else self.fusion,
+            fusion=fusion,
             limit=limit,
             explain=request.explain,
         )
-        ranked = warmed(ranked, self._heats(tx, cube, [view.owners[item.place] for item in ranked]), self.weights)
+        heats = self._heats(tx, cube, [view.owners[item.place] for item in ranked])
+        ranked = warmed(ranked, heats, self.weights, fusion)
         if not request.explain:  # an explanation tells the rank among all of them
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
-        return without_repeats(hits)[: request.limit]
+        holds = None if vector is None else likelihood(clues_of(view, question.speakers, looked))
+        return without_repeats(hits)[: request.limit], holds
 
     def _question(
         self,

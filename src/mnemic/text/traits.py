@@ -16,8 +16,6 @@ class Trait(enum.IntFlag):
 
     ASKS = 1
     """It holds a question mark."""
-    ENDS_ASKING = 2
-    """It ends with one."""
     NUMBER = 4
     """It holds digits, or a word that counts."""
     TIME = 8
@@ -27,8 +25,6 @@ class Trait(enum.IntFlag):
     TWO_NAMES = 32
     THREE_NAMES = 512
     """It holds two, or three and more."""
-    FIRST_PERSON = 64
-    """Who speaks, speaks of themselves."""
     PICTURE = 128
     """It came with a picture."""
     REPLY = 256
@@ -47,9 +43,7 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"(?<=[a-z,] )[A-Z\u00c0-\u00de][a-z\u00df-\u00ff]+")
-_FIRST_PERSON: Final = re.compile(r"\b(i|i'm|i've|i'd|i'll|me|my|mine|we|we're|we've|us|our)\b", re.IGNORECASE)
 _PICTURE: Final = "[image"
-_TAIL = " \t\n\"'\u201d\u2019)*"
 
 
 def traits_of(text: str) -> int:
@@ -57,8 +51,6 @@ def traits_of(text: str) -> int:
     found = Trait(0)
     if any(mark in text for mark in _QUESTION_MARKS):
         found |= Trait.ASKS
-        if text.rstrip(_TAIL).endswith(tuple(_QUESTION_MARKS)):
-            found |= Trait.ENDS_ASKING
     if _NUMBER.search(text):
         found |= Trait.NUMBER
     if _TIME.search(text):
@@ -67,8 +59,6 @@ def traits_of(text: str) -> int:
     for least, trait in enumerate((Trait.NAME, Trait.TWO_NAMES, Trait.THREE_NAMES), 1):
         if names >= least:
             found |= trait
-    if _FIRST_PERSON.search(text):
-        found |= Trait.FIRST_PERSON
     if _PICTURE in text:
         found |= Trait.PICTURE
     return int(found)

@@ -1,0 +1,84 @@
+"""How likely memory is to hold an answer at all, judged by what a search has looked at: `Results.confidence`.
+
+Where several people talk and the question names one of them, what tells is whether they say what is asked, rather than
+the others: each clue is the mean of their three best passages less that of the three best of everybody else. Where
+nobody else can be meant, as in talk with an assistant, what tells is how near the best passages come. The weights
+are written by `python -m bench.fitting.certainty`; they hold for the embedder that comes with Mnemic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mnemic.core.features import Scores
+from mnemic.core.ranking import SAID, Looked
+from mnemic.model.index import CubeView
+from mnemic.model.message import MessageRole
+
+RIVALS: Final = {"offset": 0.0, "plain": 0.0, "cover": 0.0, "lexical": 0.0, "dense": 0.0}
+"""The weights where somebody else may be meant."""
+
+ALONE: Final = {"offset": 0.0, "nearness": 0.0}
+"""The weights where nobody else can be."""
+
+ROLES: Final = frozenset(role.value for role in MessageRole)
+"""Speakers that are nobody in particular; who is asked about is never mistaken for them."""
+
+_BEST: Final = 3
+_NEAREST: Final = 10
+"""Passages whose nearness is taken together, or a tenth of what a small memory holds: one in many is near by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clues:
+    """What the likelihood is made of: `values` by name, weighed by `RIVALS` or by `ALONE`."""
+
+    rivals: bool
+    values: Mapping[str, float]
+
+
+def clues_of(view: CubeView, speakers: Set[str], looked: Looked) -> Clues:
+    """Return the clues that a question finds in a cube; `speakers` are those that it names, as stored."""
+    if not (speakers - ROLES and are_several(view.speaker_names)):
+        best = np.sort(looked.channels["dense_pair"][looked.places])[::-1]
+        return Clues(rivals=False, values={"nearness": _mean(best, max(1, min(_NEAREST, len(view) // 10)))})
+    told = np.array([name in SAID for name in view.kind_names], dtype=np.bool_)[view.kinds[looked.places]]
+    own = looked.features["subject"] > 0
+    seen = {
+        "plain": looked.plain,
+        "cover": looked.features["cover"],
+        "lexical": looked.channels["lexical"][looked.places],
+        "dense": looked.channels["dense"][looked.places],
+    }
+    return Clues(rivals=True, values={name: _ahead(values, own, told) for name, values in seen.items()})
+
+
+def are_several(speakers: Iterable[str]) -> bool:
+    """Tell whether several of the speakers are people, not roles."""
+    return sum(bool(name) and name.casefold() not in ROLES for name in speakers) > 1
+
+
+def _ahead(values: Scores, own: NDArray[np.bool_], told: NDArray[np.bool_]) -> float:
+    ours, theirs = (np.sort(values[told & whose])[::-1] for whose in (own, ~own))
+    return _mean(ours, _BEST) - _mean(theirs, _BEST)
+
+
+def _mean(best: Scores, count: int) -> float:
+    return float(best[:count].sum()) / count
+
+
+def likelihood(clues: Clues) -> float:
+    """Return how likely it is that memory holds an answer, 0 to 1, where as many questions have one as have none."""
+    weights = RIVALS if clues.rivals else ALONE
+    return chance(weights["offset"] + sum(weights[name] * value for name, value in clues.values.items()))
+
+
+def chance(odds: float) -> float:
+    """Return the probability of log-odds."""
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

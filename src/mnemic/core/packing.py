@@ -28,7 +28,7 @@ def render(hit: Hit) -> str:
 def pack(lines: Sequence[Line], budget: int) -> Context:
     """Choose the lines of the highest value a token that fit into `budget`, and put them in time order.
 
-    A line's value falls with the fourth power of its distance from the best one, so that many short lines that are
+    A line counts by the square of its share of the best one's value, so that many short lines that are
     only a little to the point do not crowd out a long one that is.
 
     A line that is too long for what is left is shortened when at least 40 tokens of it fit, else passed over.
@@ -36,7 +36,7 @@ def pack(lines: Sequence[Line], budget: int) -> Context:
     chosen: list[tuple[tuple[object, ...], str, Hit]] = []
     left = budget
     best = max((line.value for line in lines), default=0.0) or 1.0
-    for line in sorted(lines, key=lambda line: -((line.value / best) ** 4) / (40 + estimate_tokens(line.hit.text))):
+    for line in sorted(lines, key=lambda line: -((line.value / best) ** 2) / (40 + estimate_tokens(line.hit.text))):
         text = render(line.hit)
         cost = estimate_tokens(text) + 1
         if cost > left > 40 and cost > budget // 4:

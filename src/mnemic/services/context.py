@@ -14,9 +14,13 @@ from mnemic.ports.store import Store, Transaction
 from mnemic.services.hits import message_hit
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
+from mnemic.text import Trait, traits_of
 
-BESIDE: Final = 0.5
-"""What the turn before or after a hit is worth, as a share of the hit's score: an answer follows its question."""
+BESIDE: Final = 0.1
+"""What the turn before or after a hit is worth, as a share of the hit's score."""
+
+ANSWERING: Final = 0.5
+"""The same when one of the two asks and the other answers: they travel together."""
 
 _TOKENS_A_HIT = 25  # about what a turn takes, to know how many hits can fit
 _EXPANDED = 12  # hits whose neighbours are looked at
@@ -67,7 +71,10 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
             continue
         positions = [message.position - 1, message.position + 1]
         neighbours: Sequence[StoredMessage] = tx.messages.around(cube.key, message.session_id, positions)
-        beside.extend(message_hit(neighbour, cube, hit.score * BESIDE) for neighbour in neighbours)
+        for neighbour in neighbours:
+            asking = min(message, neighbour, key=lambda turn: turn.position)
+            share = ANSWERING if traits_of(asking.text) & Trait.ASKS else BESIDE
+            beside.append(message_hit(neighbour, cube, hit.score * share))
     return beside
 
 

@@ -64,7 +64,7 @@ class Settings:
     """Time constant of heat's recency part."""
     mtm_segments: int = 2000
     """Segments in the middle tier; the coldest beyond are archived, still searchable on request."""
-    answer_threshold: float = 0.35
+    answer_threshold: float = 0.42
     """Evidence scored below this is not an answer: `ask` says that it is not in memory."""
 
     @property

@@ -101,7 +101,8 @@ class Results:
     """Hits, best first. `cut` counts those that the threshold took away; `notes` says what the caller should know.
 
     `confidence` is the probability, 0 to 1, that what was searched holds an answer to the question, where as many
-    questions have one as have none; None when nothing is known, as without an embedder.
+    questions have one as have none; None when nothing is known, as with another embedder than the one that
+    comes with Mnemic.
     """
 
     hits: tuple[Hit, ...]

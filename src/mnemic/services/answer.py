@@ -30,7 +30,7 @@ from mnemic.errors import InputError
 from mnemic.model.answer import Answer
 from mnemic.model.memory import Change, Memory, MemoryKind, Version
 from mnemic.model.profile import ProfileEntry
-from mnemic.model.query import Hit
+from mnemic.model.query import Hit, Results
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.services.profiles import Profiles
@@ -101,21 +101,34 @@ class AnswerService:
         known = self._about(about, user, cubes, as_of) if about is not None else None
         if known is not None:
             return known
-        search = partial(
-            self._recall.search, question, user=user, plain=True, cubes=cubes, as_of=as_of, reference_time=reference
-        )
-        hits = {hit.id: hit for hit in search(limit=LIMIT)}
-        hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
-        speakers = list(dict.fromkeys(hit.speaker for hit in hits.values() if hit.speaker))
+        hits = self.search(question, user, cubes=cubes, as_of=as_of, reference_time=reference)
         return compose(
             question,
-            list(hits.values()),
+            hits,
             reference=reference,
-            speakers=speakers,
+            speakers=speakers_of(hits.hits),
             asker=str(user),
-            over=self._over(list(hits.values()), user, cubes, as_of, reference),
+            over=self._over(hits.hits, user, cubes, as_of, reference),
             threshold=self._threshold,
         )
+
+    def search(
+        self,
+        question: str,
+        user: object,
+        *,
+        cubes: Sequence[str] | str | None = None,
+        as_of: datetime | str | float | None = None,
+        reference_time: datetime | str | float | None = None,
+    ) -> Results:
+        """Return the hits that an answer is drawn from."""
+        search = partial(
+            self._recall.search, question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time
+        )
+        found = search(limit=LIMIT)
+        hits = {hit.id: hit for hit in found}
+        hits |= {hit.id: hit for hit in search(limit=MEMORIES, kinds="memory") if hit.id not in hits}
+        return replace(found, hits=tuple(hits.values()))
 
     def _over(
         self,
@@ -159,6 +172,11 @@ class AnswerService:
         sure = min(entry.confidence for entry in best)
         text = told(best, name_only=asked.name_only)
         return Draft(text, citations, found=True, confidence=round(sure, 3), value=text, name=best[0].subject)
+
+
+def speakers_of(hits: Sequence[Hit]) -> list[str]:
+    """Return who speaks in the hits, each once."""
+    return list(dict.fromkeys(hit.speaker for hit in hits if hit.speaker))
 
 
 def _versions_over(memory: Memory, at: datetime) -> list[Version]:

@@ -20,7 +20,7 @@ from mnemic.core.asked import as_spoken, asks_for, is_sentence, subjects_of
 from mnemic.core.filtering import parse_filter
 from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
-from mnemic.core.holding import clues_of, likelihood
+from mnemic.core.holding import MEASURED, clues_of, likelihood
 from mnemic.core.intake import check_names, read_time
 from mnemic.core.matching import match_words, terms_of
 from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
@@ -88,6 +88,7 @@ class Recall:
     ) -> None:
         self._store = store
         self._questions = Questions(embedder)
+        self._measured = embedder.name in MEASURED
         self._clock = clock
         self._scoping = scoping
         self._zone = zone
@@ -209,7 +210,7 @@ class Recall:
         vector: Vector | None,
         products: Scores | None,
     ) -> tuple[list[Hit], float | None]:
-        """Return a cube's hits, and how likely it holds an answer; None when that is not known, without a vector."""
+        """Return a cube's hits, and how likely it holds an answer; None when that is not known."""
         cube, view = place
         eligible = _eligible(tx, cube, view, request)
         if not bool(eligible.any()):
@@ -233,7 +234,7 @@ class Recall:
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
-        holds = None if vector is None else likelihood(clues_of(view, question.speakers, looked))
+        holds = None if vector is None or not self._measured else likelihood(clues_of(view, question.speakers, looked))
         return without_repeats(hits)[: request.limit], holds
 
     def _question(

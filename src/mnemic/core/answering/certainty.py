@@ -1,19 +1,21 @@
 """Whether the evidence answers the question at all: a confidence from 0 to 1.
 
-It is a logistic model over a handful of signs, fitted on public conversations whose questions are half about the
-wrong person. It cannot know what was never said in other words; it leans on who speaks and what is shared.
+Where several people talk and the question names one of them, it is a logistic model over who says what is asked.
+Where nobody else can be meant, it is what the search itself makes of it, less when names of the question are missing.
+`python -m bench.fitting.certainty` writes the weights. It cannot know what was never said in other words.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.evidence import Sentence, share, stem_weights
 from mnemic.core.answering.roots import roots
+from mnemic.core.holding import chance
 from mnemic.model.query import Hit
 from mnemic.text import words
 
@@ -21,54 +23,59 @@ from mnemic.text import words
 @dataclass(frozen=True, slots=True)
 class Signs:
     """What the confidence is made of. Ours are the hits of or about the one who is asked about, theirs are the rest;
-    a cover is the share of the question's stems, weighed by rarity, that stands in a hit.
+    a cover is the share of the question's stems, weighed by rarity, that stands in a hit. `rivals` says that somebody
+    else may be meant; nobody else can be without.
 
-    `depth` is the mean of our three best covers above that of their three best; `cover` our best cover, `ahead` that
-    above theirs; `lead` our best score above their best; `named` the share of the question's other names (a pet, a
-    place) that stand in the best evidence.
+    `depth` is the mean of our three best covers above that of their three best, `lead` our best score above their
+    best, both 0 without rivals; `about` says that somebody is asked about; `cover` is our best cover, `named` the share
+    of the question's other names (a pet, a place) that stand in the best evidence.
     """
 
+    rivals: bool
+    about: bool
     depth: float
-    cover: float
-    ahead: float
     lead: float
+    cover: float
     named: float
 
 
-WEIGHTS: Final = (4.2, 1.6, 1.7, -10.0, 0.8)
-BIAS: Final = -1.8
+OFFSET: Final = -2.04
+DEPTH: Final = 5.27
+LEAD: Final = 3.83
+NAMED: Final = 0.4
+
 _CALENDAR: Final = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday
     thursday friday saturday sunday i""".split()
 )
 _WHOLE: Final = 0.95
 _BESIDE: Final = 0.6
-_NOBODY: Final = 0.25
-"""Half the depth and lead of cover that a question without names is given: nobody else can be meant."""
+_COVER: Final = 7.5
+_ENOUGH: Final = {True: 0.13, False: 0.5}
+"""The cover that makes an answer as likely as not where search knows nothing: with and without somebody asked about."""
 
 
-def read_signs(asked: Asked, hits: Sequence[Hit], sentences: Sequence[Sentence]) -> Signs:
-    """Return the signs for and against an answer."""
+def read_signs(asked: Asked, hits: Sequence[Hit], sentences: Sequence[Sentence], *, rivals: bool) -> Signs:
+    """Return the signs for and against an answer; `rivals` says that several people talk, and one of them is named."""
     weights = stem_weights(asked, hits)
     mine = {sentence.rank for sentence in sentences if sentence.ours}
     covers = [(share(weights, roots(hit.text[:4_000])), hit.score, place in mine) for place, hit in enumerate(hits)]
     ours = sorted((cover for cover, _, own in covers if own), reverse=True)
     theirs = sorted((cover for cover, _, own in covers if not own), reverse=True)
     cover = ours[0] if ours else 0.0
-    best = sentences[0].hit if sentences else None
-    named = _names_in(asked, best, hits) if best else 0.0
-    if not asked.speakers:
-        held = cover * named
-        return Signs(held - 2 * _NOBODY, held, held - 2 * _NOBODY, 0.0, named)
+    named = _names_in(asked, sentences[0].hit, hits) if sentences else 0.0
+    if not rivals:
+        return Signs(rivals, bool(asked.speakers), 0.0, 0.0, cover, named)
     lead = max((score for _, score, own in covers if own), default=0.0) - max(
         (score for _, score, own in covers if not own), default=0.0
     )
     least = 0.0 if cover > _WHOLE else -1.0  # who says all of it is not made doubtful by others who say it more often
     return Signs(
-        depth=max(least, (sum(ours[:3]) - sum(theirs[:3])) / 3),
-        cover=cover,
-        ahead=max(least, cover - (theirs[0] if theirs else 0.0)),
+        rivals=rivals,
+        about=True,
+        depth=max(least, (sum(ours[:3]) - sum(theirs[:3])) / min(3, max(len(ours), len(theirs), 1))),
         lead=lead if theirs and ours else 0.0,
+        cover=cover,
         named=named,
     )
 
@@ -89,7 +96,11 @@ def _words_of(hit: Hit) -> set[str]:
     return set(words(f"{hit.speaker} {hit.metadata.get('subject', '')} {hit.text[:4_000]}"))
 
 
-def confidence(signs: Signs) -> float:
-    """Return how likely it is that the evidence answers the question, 0 to 1."""
-    total = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, astuple(signs), strict=True))
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+def confidence(signs: Signs, likely: float | None) -> float:
+    """Return how likely it is that the evidence answers the question, 0 to 1; `likely` is what the search says."""
+    if signs.rivals:
+        return chance(OFFSET + DEPTH * signs.depth + LEAD * signs.lead + NAMED * signs.named)
+    if likely is None:
+        return chance(_COVER * (signs.cover * signs.named - _ENOUGH[signs.about]))
+    certain = min(max(likely, 1e-9), 1 - 1e-9)
+    return chance(math.log(certain / (1 - certain)) + NAMED * (signs.named - 1))

@@ -27,11 +27,12 @@ from mnemic.core.answering.statements import (
     topic_of,
 )
 from mnemic.core.answering.values import value_answer
-from mnemic.model.query import Hit
+from mnemic.core.holding import are_several
+from mnemic.model.query import Hit, Results
 from mnemic.text import shorten
 
 NOT_FOUND: Final = "Not in memory."
-THRESHOLD: Final = 0.35
+THRESHOLD: Final = 0.42
 """The confidence from which an answer is given; set on public data, see `certainty`."""
 
 _LONGEST: Final = 320  # characters of a quotation, about 60 words
@@ -58,7 +59,7 @@ class Draft:
 
 def compose(
     question: str,
-    hits: Sequence[Hit],
+    hits: Results | Sequence[Hit],
     *,
     reference: datetime,
     speakers: Sequence[str],
@@ -69,7 +70,8 @@ def compose(
     """Answer a question from hits, best first. `speakers` are the display names that memory knows, `asker` the one who
     says "I" in the question, `reference` the aware moment from which its time words count. `over` are versions that
     long-term memory holds to be closed or denied: they go before what is read anew from the messages that they stand
-    on. Never raises, whatever the texts.
+    on. The confidence of a search counts, when hits come with one. Never
+    raises, whatever the texts.
     """
     usable = [hit for hit in hits if hit.text.strip()]
     asked = read_question(question, speakers, reference, asker)
@@ -80,7 +82,8 @@ def compose(
         return stated
     pool = pool_of(usable)
     sentences = read_sentences(asked, pool)
-    sure = round(confidence(read_signs(asked, pool, sentences)), 3)
+    signs = read_signs(asked, pool, sentences, rivals=bool(asked.speakers) and are_several(speakers))
+    sure = round(confidence(signs, hits.confidence if isinstance(hits, Results) else None), 3)
     if sure < threshold or not sentences:
         return Draft(NOT_FOUND, (), found=False, confidence=sure)
     statements = read_statements(usable, over)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mnemic import Memory
+from mnemic import InputError, Memory
+from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.config import Settings
+from mnemic.core.learned import LEARNED
 from tests.services.opened import open_memory, talk
 
 TURNS = [
@@ -51,6 +55,25 @@ def test_a_hit_explains_its_score(memory: Memory) -> None:
     assert named.speaker == "Ben"
     assert named.why is not None
     assert named.why.boosts["speaker"] > 0
+
+
+def test_the_learned_table_weighs_every_feature_and_no_other(memory: Memory) -> None:
+    recall = memory._parts.recall
+    _, view, looked = next(iter(recall.look("What did Ann buy at the river?", user="ann")))
+    assert set(looked.features) == set(LEARNED.rows)
+    assert {values.shape for values in looked.features.values()} == {looked.places.shape}
+    assert len(view) >= len(looked.places) > 0
+
+
+def test_the_plain_sum_ranks_when_it_is_asked_for(tmp_path: Path) -> None:
+    settings = Settings(home=str(tmp_path), worker=False, ranking="plain")
+    with Memory(settings=settings, embedder=HashingEmbedder(64)) as plain:
+        plain.add("I bought a boat.", user="ann")
+        hit = plain.search("What did I buy last year?", user="ann", explain=True)[0]
+        assert hit.why is not None
+        assert "question" not in hit.why.boosts
+    with pytest.raises(InputError, match="ranking"):
+        Memory(settings=replace(settings, ranking="best"))
 
 
 def test_the_parts_of_a_search_for_bare_words_add_up_to_its_score(memory: Memory) -> None:

@@ -138,7 +138,7 @@ def _around(scene: Scene) -> dict[str, Scores]:
 
 def of_sessions(sessions: NDArray[np.int32], scores: Scores, best: int) -> Scores:
     """Return for each passage the mean of the `best` highest scores of its session, 0 for one in no session."""
-    order = np.lexsort((-scores, sessions))
+    order = np.argsort(sessions - scores.astype(np.float64) / 2)  # scores are 1 at most, and part no session
     ordered = sessions[order]
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
     rank_in_session = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))

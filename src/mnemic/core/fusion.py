@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,16 +33,19 @@ class Fusion:
     rows: Mapping[str, Row]
     sureness: Mapping[str, float]
     offset: float
+    _columns: NDArray[np.float32] = field(init=False, repr=False, compare=False)  # below, knee, above, by row
+
+    def __post_init__(self) -> None:
+        rows = [(row.below, row.knee, row.above) for row in self.rows.values()]
+        object.__setattr__(self, "_columns", np.array(rows, dtype=np.float32).reshape(-1, 3).T[:, :, None])
 
     def parts(self, features: Mapping[str, Scores]) -> NDArray[np.float32]:
         """Return what each feature adds to each passage, of shape (features, passages), in the order of the rows."""
-        below, knees, above = (
-            np.array(column, dtype=np.float32)[:, None]
-            for column in zip(*((row.below, row.knee, row.above) for row in self.rows.values()), strict=True)
-        )
+        below, knees, above = self._columns
         values: NDArray[np.float32] = np.stack([features[name] for name in self.rows])
         held = np.minimum(values, knees)
-        return below * held + above * (values - held)
+        found: NDArray[np.float32] = below * held + above * (values - held)
+        return found
 
     def sums(self, features: Mapping[str, Scores]) -> Scores:
         """Return the weighted sum of each passage: higher is better, within one question."""

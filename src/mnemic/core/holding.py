@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mnemic.core.features import Scores
 from mnemic.core.ranking import SAID, Looked
@@ -53,13 +52,14 @@ def clues_of(view: CubeView, speakers: frozenset[str], looked: Looked) -> Clues:
         return Clues(rivals=False, values={"nearness": _mean(best, max(1, min(_NEAREST, len(view) // 10)))})
     told = np.array([name in SAID for name in view.kind_names], dtype=np.bool_)[view.kinds[looked.places]]
     own = looked.features["subject"] > 0
-    seen = {
-        "plain": looked.plain,
-        "cover": looked.features["cover"],
-        "lexical": looked.channels["lexical"][looked.places],
-        "dense": looked.channels["dense"][looked.places],
-    }
-    return Clues(rivals=True, values={name: _ahead(values, own, told) for name, values in seen.items()})
+    seen = np.stack([
+        looked.plain,
+        looked.features["cover"],
+        looked.channels["lexical"][looked.places],
+        looked.channels["dense"][looked.places],
+    ])  # fmt: skip
+    ahead = _means(seen[:, told & own], seen[:, told & ~own])
+    return Clues(rivals=True, values=dict(zip(("plain", "cover", "lexical", "dense"), ahead, strict=True)))
 
 
 def are_several(speakers: Iterable[str]) -> bool:
@@ -67,10 +67,11 @@ def are_several(speakers: Iterable[str]) -> bool:
     return sum(bool(name) and name.casefold() not in ROLES for name in speakers) > 1
 
 
-def _ahead(values: Scores, own: NDArray[np.bool_], told: NDArray[np.bool_]) -> float:
-    ours, theirs = (np.sort(values[told & whose])[::-1] for whose in (own, ~own))
-    count = min(_BEST, max(len(ours), len(theirs), 1))
-    return _mean(ours, count) - _mean(theirs, count)
+def _means(ours: Scores, theirs: Scores) -> list[float]:
+    """Return by row the mean of our best less that of theirs; both have shape (rows, passages)."""
+    count = min(_BEST, max(ours.shape[1], theirs.shape[1], 1))
+    best = [np.sort(each, axis=1)[:, -count:].sum(axis=1) for each in (ours, theirs)]
+    return [float(each) for each in (best[0] - best[1]) / count]
 
 
 def _mean(best: Scores, count: int) -> float:

@@ -285,12 +285,9 @@ def test_only_the_first_hit_on_a_turn_counts_and_memories_stand_on_their_sources
 
 
 def test_a_calibrated_confidence_is_taken_when_results_have_one() -> None:
-    class Calibrated(Results):
-        confidence = 0.25
-
     answer = Answer("x", (), found=True, mode="extractive", confidence=0.5)
     assert confidences(Results(()), answer) == {"top score": 0.0, "answer": 0.5}
-    assert confidences(Calibrated(()), answer)["calibrated"] == 0.25
+    assert confidences(Results((), confidence=0.25), answer)["calibrated"] == 0.25
 
 
 def test_baselines_rank_as_they_say(tmp_path: Path) -> None:

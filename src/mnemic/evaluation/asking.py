@@ -37,8 +37,7 @@ def confidences(results: Results, answer: Answer) -> Mapping[str, float]:
     A calibrated score on the results is taken when there is one (`confidence`).
     """
     found = {"top score": results[0].score if len(results) else 0.0, "answer": answer.confidence}
-    calibrated = getattr(results, "confidence", None)
-    return found if calibrated is None else {**found, "calibrated": float(calibrated)}
+    return found if results.confidence is None else {**found, "calibrated": results.confidence}
 
 
 def ask(

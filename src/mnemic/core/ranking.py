@@ -295,7 +295,7 @@ def _told(fusion: Fusion, looked: Looked, at: int) -> tuple[dict[str, float], di
         group = KINDS_OF.get(name, name)
         held = channels if group in channels else boosts
         held[group] = held.get(group, 0.0) + scale * part
-    return channels, boosts
+    return channels, {name: part for name, part in boosts.items() if part}
 
 
 def _first_of_owners(view: CubeView, focus: NDArray[np.int64], order: NDArray[np.int64], limit: int) -> list[int]:

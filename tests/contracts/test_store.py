@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from mnemic.backends.sql.store import SqlStore
@@ -97,7 +97,15 @@ def fail(store: Store, state: State, cube_number: int) -> None:
 steps = st.tuples(st.sampled_from((ADD, ADD, ADD_LONG, REMOVE, SYNC, FAIL, LOOK)), st.integers(0, 1), st.integers(0, 1))
 
 
-@settings(max_examples=12, deadline=None)
+LOST_ITS_PREVIOUS = [
+    (REMOVE, 1, 0), (FAIL, 0, 0), (REMOVE, 1, 0), (REMOVE, 0, 0), (FAIL, 0, 1), (ADD_LONG, 0, 1), (ADD, 0, 0), (FAIL, 1, 1),
+    (LOOK, 1, 0), (REMOVE, 1, 0), (SYNC, 0, 0),
+]  # fmt: skip
+"""A passage whose one before is erased kept the length of the two together."""
+
+
+@settings(max_examples=12, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@example(LOST_ITS_PREVIOUS, 614, 1)
 @given(st.lists(steps, max_size=25), st.integers(0, 1_000), st.sampled_from((1, 1_000_000)))
 def test_a_view_that_followed_every_change_equals_a_fresh_one(
     run: list[tuple[str, int, int]], seed: int, cache_bytes: int

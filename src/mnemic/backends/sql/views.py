@@ -201,7 +201,8 @@ class Growing:
         moved = np.full(self._size + 1, -1, dtype=np.int32)  # the last place serves -1: no neighbour
         moved[kept] = np.arange(len(kept), dtype=np.int32)
         previous, following, norms = self._links
-        self._links = (moved[previous[kept]], moved[following[kept]], norms[kept])
+        previous = moved[previous[kept]]
+        self._links = (previous, moved[following[kept]], np.where(previous >= 0, norms[kept], np.float32(1)))
         self._arrays = {name: array[kept] for name, array in self._arrays.items()}
         for name in _TABLES:
             self._arrays[name], self._tables[name] = _used(self._arrays[name], self._tables[name])

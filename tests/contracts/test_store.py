@@ -98,8 +98,8 @@ steps = st.tuples(st.sampled_from((ADD, ADD, ADD_LONG, REMOVE, SYNC, FAIL, LOOK)
 
 
 LOST_ITS_PREVIOUS = [
-    (REMOVE, 1, 0), (FAIL, 0, 0), (REMOVE, 1, 0), (REMOVE, 0, 0), (FAIL, 0, 1), (ADD_LONG, 0, 1), (ADD, 0, 0), (FAIL, 1, 1),
-    (LOOK, 1, 0), (REMOVE, 1, 0), (SYNC, 0, 0),
+    (REMOVE, 1, 0), (FAIL, 0, 0), (REMOVE, 1, 0), (REMOVE, 0, 0), (FAIL, 0, 1), (ADD_LONG, 0, 1), (ADD, 0, 0),
+    (FAIL, 1, 1), (LOOK, 1, 0), (REMOVE, 1, 0), (SYNC, 0, 0),
 ]  # fmt: skip
 """A passage whose one before is erased kept the length of the two together."""
 

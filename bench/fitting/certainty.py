@@ -28,6 +28,7 @@ from mnemic.core.answering import THRESHOLD
 from mnemic.core.answering.asking import read_question
 from mnemic.core.answering.certainty import read_signs
 from mnemic.core.answering.evidence import pool_of, read_sentences
+from mnemic.core.fusion import chance
 from mnemic.core.holding import are_several, clues_of
 from mnemic.evaluation import Conversation, KeptEmbedder, Question, open_dataset, store
 from mnemic.evaluation.metrics import area_under_curve
@@ -133,15 +134,11 @@ def chances(rows: Sequence[Row], weights: tuple[Values, Values]) -> tuple[Floats
         _sum(row.answer, of_answer) if row.answer else found + of_answer["named"] * row.named
         for row, found in zip(rows, search, strict=True)
     ]
-    return _chance(search), _chance(answer)
+    return np.array([chance(odds) for odds in search]), np.array([chance(odds) for odds in answer])
 
 
 def _sum(values: Values, weights: Values) -> float:
     return sum(weights[name] * value for name, value in values.items())
-
-
-def _chance(odds: Sequence[float]) -> Floats:
-    return np.asarray(1 / (1 + np.exp(-np.array(odds))), dtype=np.float64)
 
 
 def crossed(rows: Sequence[Row]) -> tuple[Floats, Floats]:

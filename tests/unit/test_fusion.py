@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mnemic.core.features import KINDS_OF, of_sessions
-from mnemic.core.fusion import Fusion, Row, chance
+from mnemic.core.fusion import Fusion, Row, chance, chances
 from mnemic.core.learned import LEARNED
 
 RISING = (
@@ -30,7 +30,8 @@ def test_a_row_weighs_one_thing_below_its_knee_and_another_above() -> None:
 
 
 def test_chances_are_probabilities_whatever_the_odds() -> None:
-    assert chance(column(-1e6, 0.0, 1e6)).tolist() == pytest.approx([0.0, 0.5, 1.0], abs=1e-9)
+    assert [chance(odds) for odds in (-1e6, 0.0, 1e6)] == pytest.approx([0.0, 0.5, 1.0], abs=1e-9)
+    assert chances(column(-1e6, 0.0, 1e6)).tolist() == pytest.approx([0.0, 0.5, 1.0], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", RISING)

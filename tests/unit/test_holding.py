@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.api import Memory
-from mnemic.core.holding import ALONE, RIVALS, Clues, are_several, chance, likelihood
+from mnemic.core.fusion import chance
+from mnemic.core.holding import ALONE, RIVALS, Clues, are_several, likelihood
 from tests.services.opened import open_memory, talk
 
 

@@ -7,7 +7,7 @@ for the passages that the plain sum of channels puts first, and weighed by `core
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -211,8 +211,3 @@ def _padded(of_speakers: NDArray[np.bool_]) -> Scores:
 def _of_speakers(view: CubeView, chosen: NDArray[np.bool_], places: NDArray[np.int64]) -> Scores:
     found: Scores = _padded(chosen)[view.speakers[places]]
     return found
-
-
-def matrix(features: Mapping[str, Scores], names: Sequence[str]) -> NDArray[np.float32]:
-    """Return features as shape (passages, names)."""
-    return np.stack([features[name] for name in names], axis=1)

@@ -62,6 +62,11 @@ class Fusion:
         return np.float32(self.sure(features)) + np.float32(self.sureness["sum"]) * self.sums(features)
 
 
-def chance(odds: Scores) -> Scores:
-    """Return the probability of log-odds."""
+def chances(odds: Scores) -> Scores:
+    """Return the probabilities of log-odds."""
     return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))), dtype=np.float32)
+
+
+def chance(odds: float) -> float:
+    """Return the probability of log-odds."""
+    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

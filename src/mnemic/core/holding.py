@@ -8,7 +8,6 @@ are found by `python -m bench.fitting.certainty`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from mnemic.core.features import Scores
+from mnemic.core.fusion import chance
 from mnemic.core.ranking import SAID, Looked
 from mnemic.model.index import CubeView
 from mnemic.model.message import MessageRole
@@ -82,8 +82,3 @@ def likelihood(clues: Clues) -> float:
     """Return how likely it is that memory holds an answer, 0 to 1, where as many questions have one as have none."""
     weights = RIVALS if clues.rivals else ALONE
     return chance(weights["offset"] + sum(weights[name] * value for name, value in clues.values.items()))
-
-
-def chance(odds: float) -> float:
-    """Return the probability of log-odds."""
-    return 1 / (1 + math.exp(-max(-30.0, min(30.0, odds))))

@@ -1,9 +1,9 @@
-"""Which entries answer a question best: channels, boosts and their sum, over one cube's view.
+"""Which entries answer a question best, over one cube's view: channels and boosts, their plain sum, and a closer look.
 
 Every channel gives each entry a number between 0 and 1 that means the same for every question: the cosine, and the
-share of the question's weight in words (BM25 against the best that this question could get). Nothing is scaled by
-what else was found, so scores can be compared between questions and cut at a threshold. Weights are values: an
-evaluation can turn each of them.
+share of the question's weight in words (BM25 against the best that this question could get). Their plain sum is scaled
+by nothing that was found, and so can be compared between questions; its weights are values that an evaluation can turn.
+The entries that it puts first get their features (`core.features`), and what was learned (`core.fusion`) their order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mnemic.core.asked import Asks
 from mnemic.core.features import K1, KINDS_OF, B, Scene, features_of, of_sessions
-from mnemic.core.fusion import Fusion, chance
+from mnemic.core.fusion import Fusion, chance, chances
 from mnemic.core.scanning import nearness
 from mnemic.model.index import CubeView, Posting, Vector
 
@@ -160,13 +160,15 @@ def standing(view: CubeView, postings: Sequence[Posting]) -> Standing:
     return Standing(terms, places, counts, table)
 
 
-def bm25(view: CubeView, found: Standing, weights: Sequence[float], *, pairs: bool = False) -> Scores:
+def bm25(
+    view: CubeView, found: Standing, weights: Sequence[float], said: NDArray[np.bool_], *, pairs: bool = False
+) -> Scores:
     """Return BM25 of each entry as a share of the most that terms of these weights can give.
 
-    With `pairs`, each passage is read together with the one before it, and `found` comes from `in_pairs`.
+    The mean length is that of the messages, which `said` tells. With `pairs`, each passage is read together with the
+    one before it, and `found` comes from `in_pairs`.
     """
     lengths = view.lengths[found.places].astype(np.float32)
-    said = said_in(view)
     total = float(view.lengths[said].sum(dtype=np.int64))
     if pairs:
         before = view.previous[found.places]
@@ -178,16 +180,15 @@ def bm25(view: CubeView, found: Standing, weights: Sequence[float], *, pairs: bo
     return np.asarray(scores / (sum(weights) or 1.0), dtype=np.float32)
 
 
-def term_weights(view: CubeView, found: Standing, terms: int) -> list[float]:
-    """Return the weight of each term, from how many of the passages that were said hold it."""
-    said = said_in(view)
+def term_weights(found: Standing, terms: int, said: NDArray[np.bool_]) -> list[float]:
+    """Return the weight of each term, from how many of the messages hold it."""
     total = int(said.sum())
     held = np.bincount(found.terms[said[found.places]], minlength=terms)
     return [term_weight(total, int(count)) for count in held]
 
 
-def said_in(view: CubeView) -> NDArray[np.bool_]:
-    """Tell of each entry whether it was said, and not derived from what was."""
+def messages_in(view: CubeView) -> NDArray[np.bool_]:
+    """Tell of each entry whether it is of a message: topics and memories say the same again."""
     return np.array([name == "message" for name in view.kind_names] or [False])[view.kinds]
 
 
@@ -219,8 +220,9 @@ def look(
 ) -> Looked:
     """Look closely at the `count` entries that the channels put first among the eligible."""
     found = standing(view, postings)
-    worth = term_weights(view, found, len(postings))
-    words, pair_words = bm25(view, found, worth), bm25(view, found.in_pairs(view), worth, pairs=True)
+    said = messages_in(view)
+    worth = term_weights(found, len(postings), said)
+    words, pair_words = bm25(view, found, worth, said), bm25(view, found.in_pairs(view), worth, said, pairs=True)
     dense = cosine(view, question, eligible, words + pair_words)
     channels = {
         "dense": dense,
@@ -267,7 +269,7 @@ def rank(
         odds += np.float32(VERBATIM) * looked.verbatim
         total = odds
     order = _first_of_owners(view, looked.places, np.argsort(-total, kind="stable"), limit)
-    scores = (np.clip(total[order], 0, 1) if odds is None else chance(odds[order])).astype(float).tolist()
+    scores = (np.clip(total[order], 0, 1) if odds is None else chances(odds[order])).astype(float).tolist()
     places = looked.places[order].tolist()
     if not explain:
         return [Ranked(place, score, {}, {}) for place, score in zip(places, scores, strict=True)]
@@ -322,7 +324,7 @@ def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights, f
 def _moved(score: float, odds: float) -> float:
     """Return a probability with so much more log-odds."""
     held = min(max(score, 1e-12), 1 - 1e-12)
-    return 1 / (1 + math.exp(-math.log(held / (1 - held)) - odds))
+    return chance(math.log(held / (1 - held)) + odds)
 
 
 @lru_cache(maxsize=16)

@@ -74,8 +74,9 @@ class Why:
 class Hit:
     """One result. `text` is the message, the passage of a long message, or the memory's statement.
 
-    `score` lies between 0 and 1 and can be compared between queries. `sources` always names what the hit stands on;
-    `external_id` and `metadata` are what the caller gave with that message.
+    `score` lies between 0 and 1, and can be compared between queries of a kind: of a sentence it is the probability
+    that the hit is evidence, of a few bare words the plain sum of the channels. `sources` always names what the hit
+    stands on; `external_id` and `metadata` are what the caller gave with that message.
     """
 
     id: str

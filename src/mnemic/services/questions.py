@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from mnemic.errors import EmbedderError
@@ -25,25 +25,25 @@ class Questions:
         self._vectors: OrderedDict[str, Vector] = OrderedDict()
         self._lock = threading.Lock()
 
-    def vectors(self, queries: Sequence[str]) -> tuple[list[Vector | None], list[str]]:
+    def vectors(self, queries: Sequence[str]) -> tuple[Mapping[str, Vector | None], list[str]]:
         """Return the vector of each question, and notes to tell. When the embedder fails, new questions have none."""
-        found = self._known(queries)
+        found: dict[str, Vector | None] = {**self.known(queries)}
         missing = [query for query in dict.fromkeys(queries) if query not in found]
         if not missing:
-            return [found[query] for query in queries], []
+            return found, []
         try:
             made = dict(zip(missing, self._embedder.embed(missing), strict=True))
         except EmbedderError as error:
             _log.warning("search_without_vectors", extra={"reason": str(error)})
-            return [found.get(query) for query in queries], [f"searched by words only: {error}"]
+            return {**dict.fromkeys(missing), **found}, [f"searched by words only: {error}"]
         with self._lock:
             self._vectors.update(made)
             while len(self._vectors) > _KEPT:
                 self._vectors.popitem(last=False)
-        found |= made
-        return [found[query] for query in queries], []
+        return {**found, **made}, []
 
-    def _known(self, queries: Sequence[str]) -> dict[str, Vector]:
+    def known(self, queries: Sequence[str]) -> Mapping[str, Vector]:
+        """Return the vectors of those questions that were asked lately."""
         found: dict[str, Vector] = {}
         with self._lock:
             for query in queries:

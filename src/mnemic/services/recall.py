@@ -20,16 +20,15 @@ from mnemic.core.asked import as_spoken, asks_for, is_sentence, subjects_of
 from mnemic.core.filtering import parse_filter
 from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
-from mnemic.core.holding import MEASURED, clues_of, likelihood
+from mnemic.core.holding import MEASURED, ROLES, clues_of, likelihood
 from mnemic.core.intake import check_names, read_time
 from mnemic.core.matching import match_words, terms_of
 from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
 from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
-from mnemic.errors import InputError
+from mnemic.errors import EmbedderError, InputError
 from mnemic.model.index import CubeView, Posting, Vector
 from mnemic.model.memory import MemoryKind
-from mnemic.model.message import MessageRole
 from mnemic.model.moment import to_micros
 from mnemic.model.query import Filter, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
@@ -57,7 +56,6 @@ _STALE: Final = (
     "an upgrade reads words otherwise, and older passages are being indexed anew: until that is done, some may be "
     "missed that are not in English (`mnemic reindex` does it at once)"
 )
-_ROLES: Final = frozenset(role.value for role in MessageRole)
 _VISITS = 5  # hits of a search that count as a visit of their topics
 _NOTED = 10_000  # searches of a cube that are remembered until their visits are written
 _STEMS = 128  # stems of a question that are looked for
@@ -77,7 +75,6 @@ class Request:
     reference: datetime
     threshold: float | None
     explain: bool
-    plain: bool = False
 
 
 class Recall:
@@ -98,10 +95,9 @@ class Recall:
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
 
-    def search(self, query: object, *, user: object, plain: bool = False, **options: Unpack[SearchOptions]) -> Results:
-        """Return the best hits; see `Memory.search`. With `plain`, they are ranked by the plain sum of channels."""
-        request = self._request(query, options)
-        return self._answers([replace(request, plain=plain)], user, options)[0]
+    def search(self, query: object, *, user: object, **options: Unpack[SearchOptions]) -> Results:
+        """Return the best hits; see `Memory.search`."""
+        return self._answers([self._request(query, options)], user, options)[0]
 
     def search_many(self, queries: object, *, user: object, **options: Unpack[SearchOptions]) -> list[Results]:
         """Return the best hits of each question; see `Memory.search_many`."""
@@ -110,53 +106,67 @@ class Recall:
         return self._answers([self._request(query, options) for query in queries], user, options)
 
     def _answers(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[Results]:
-        """Answer all requests from one moment. They differ in their question only."""
-        vectors, notes = self._embedded(requests, user, options)
+        """Answer all requests from one moment. They differ in their question only.
+
+        Questions are embedded as the speakers of each cube would put them, so the cubes are looked at first; when that
+        leaves a question to embed, nothing is held meanwhile, and the moment is the one after.
+        """
+        with self._store.read() as tx:
+            places = self._places(tx, user, options)
+            texts = [spoken(request.query, view) for request in requests for _, view in places]
+            known = self._questions.known(texts)
+            if all(text in known for text in texts):
+                return self._found(tx, places, requests, known, [])
+        vectors, notes = self._questions.vectors(texts)
+        with self._store.read() as tx:
+            return self._found(tx, self._places(tx, user, options), requests, vectors, notes)
+
+    def _places(self, tx: Transaction, user: object, options: SearchOptions) -> list[tuple[Cube, CubeView]]:
+        cubes = self._scoping.for_read(tx, user, options.get("cubes")).cubes
+        return [(cube, tx.index.view(cube.key)) for cube in cubes]
+
+    def _found(
+        self,
+        tx: Transaction,
+        places: Sequence[tuple[Cube, CubeView]],
+        requests: Sequence[Request],
+        vectors: Mapping[str, Vector | None],
+        notes: list[str],
+    ) -> list[Results]:
         found: list[list[Hit]] = [[] for _ in requests]
         sure: list[list[float]] = [[] for _ in requests]
-        with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, options.get("cubes"))
-            for cube in scope.cubes:
-                view = tx.index.view(cube.key)
-                own = [self._vector(spoken(request.query, view), vectors) for request in requests]
-                known = worked_out(view, own)
-                for number, (request, vector, products) in enumerate(zip(requests, own, known, strict=True)):
-                    hits, holds = self._search_cube(tx, (cube, view), request, vector, products)
-                    found[number].extend(hits)
-                    sure[number].extend([] if holds is None else [holds])
+        for cube, view in places:
+            own = [self._vector(spoken(request.query, view), vectors, notes) for request in requests]
+            known = worked_out(view, own)
+            for number, (request, vector, products) in enumerate(zip(requests, own, known, strict=True)):
+                hits, holds = self._search_cube(tx, (cube, view), request, vector, products)
+                found[number].extend(hits)
+                sure[number].extend([] if holds is None else [holds])
+        cubes = [cube for cube, _ in places]
         return [
-            replace(self._best(hits, request, scope.cubes, notes), confidence=max(holds, default=None))
+            replace(self._best(hits, request, cubes, notes), confidence=max(holds, default=None))
             for hits, request, holds in zip(found, requests, sure, strict=True)
         ]
 
-    def _embedded(
-        self, requests: Sequence[Request], user: object, options: SearchOptions
-    ) -> tuple[Mapping[str, Vector | None], Sequence[str]]:
-        """Embed the questions as the speakers of each cube would put them, before the moment that answers them."""
-        with self._store.read() as tx:
-            cubes = self._scoping.for_read(tx, user, options.get("cubes")).cubes
-            views = [tx.index.view(cube.key) for cube in cubes]
-        texts = list(dict.fromkeys(spoken(request.query, view) for request in requests for view in views))
-        vectors, notes = self._questions.vectors(texts)
-        return dict(zip(texts, vectors, strict=True)), notes
-
-    def _vector(self, text: str, vectors: Mapping[str, Vector | None]) -> Vector | None:
+    def _vector(self, text: str, vectors: Mapping[str, Vector | None], notes: list[str]) -> Vector | None:
         if text in vectors:
             return vectors[text]
-        return self._questions.vectors([text])[0][0]  # somebody new has spoken since
+        made, told = self._questions.vectors([text])  # somebody new has spoken since the cubes were looked at
+        notes.extend(told)
+        return made[text]
 
     def look(
         self, query: object, *, user: object, **options: Unpack[SearchOptions]
     ) -> Iterator[tuple[Cube, CubeView, Looked]]:
         """Give what each cube shows on a closer look at a question, unweighed: for those who learn weights."""
-        request = self._request(query, options)
-        vectors, _ = self._embedded([request], user, options)
+        request, notes = self._request(query, options), list[str]()
         with self._store.read() as tx:
-            for cube in self._scoping.for_read(tx, user, options.get("cubes")).cubes:
-                view = tx.index.view(cube.key)
+            for cube, view in self._places(tx, user, options):
                 eligible = _eligible(tx, cube, view, request)
                 if bool(eligible.any()):
-                    vector = vectors[spoken(request.query, view)]
+                    vector = self._vector(spoken(request.query, view), {}, notes)
+                    if notes:
+                        raise EmbedderError(notes[0])  # weights that are learned without vectors would be wrong ones
                     question, postings = self._question(tx, (cube, view), request, vector)
                     yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
@@ -219,7 +229,7 @@ class Recall:
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
-        fusion = None if request.plain or not is_sentence(request.query) else self.fusion
+        fusion = self.fusion if is_sentence(request.query) else None
         ranked = rank(
             view,
             looked,
@@ -289,7 +299,7 @@ def _upkeep(cubes: Sequence[Cube]) -> Sequence[str]:
 
 def spoken(query: str, view: CubeView) -> str:
     """Return the question as it is embedded for a cube: see `core.asked.as_spoken`."""
-    return as_spoken(query, named_speakers(query, view.speaker_names) - _ROLES)
+    return as_spoken(query, named_speakers(query, view.speaker_names) - ROLES)
 
 
 def named_speakers(query: str, speakers: Sequence[str]) -> frozenset[str]:

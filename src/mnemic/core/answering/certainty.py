@@ -15,7 +15,7 @@ from typing import Final
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.evidence import Sentence, share, stem_weights
 from mnemic.core.answering.roots import roots
-from mnemic.core.holding import chance
+from mnemic.core.fusion import chance
 from mnemic.model.query import Hit
 from mnemic.text import words
 

@@ -112,7 +112,7 @@ VERBATIM: Final = 8.0
 
 _SAME = 0.95  # cosine of a text and the same text in other clothes
 
-FOCUS: Final = 300
+FOCUS: Final = 150
 """Entries that go on from the first pass to a closer look."""
 
 

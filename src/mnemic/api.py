@@ -14,6 +14,7 @@ from mnemic.config import Settings
 from mnemic.model.answer import Answer
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
+from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
 from mnemic.model.message import Message, Session
@@ -23,6 +24,7 @@ from mnemic.model.receipt import Added, Forgotten, Imported
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
+from mnemic.ports.llm import LanguageModel
 
 Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
@@ -43,6 +45,7 @@ class Memory:
         *,
         settings: Settings | Mapping[str, Any] | None = None,
         embedder: Embedder | None = None,
+        llm: LanguageModel | None = None,
         clock: Clock | None = None,
     ) -> None:
         """Open the memory in `path` (default: the user's data directory), making it when it is new.
@@ -50,8 +53,9 @@ class Memory:
         Raises `InputError` for an unknown setting, `StoreVersionError` for a store that a newer Mnemic wrote, and
         `StoreModelError` for one whose vectors come from another embedder (`mnemic reindex` brings it over).
         """
-        self._parts = wiring.build(config.load(path, settings), embedder=embedder, clock=clock)
+        self._parts = wiring.build(config.load(path, settings), embedder=embedder, llm=llm, clock=clock)
         self.cubes = Cubes(self._parts)
+        self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
         self._parts.worker.wake()
 
@@ -305,6 +309,33 @@ class Cubes:
     def delete(self, cube: str, *, user: str | int) -> Forgotten:
         """Erase a cube with all that is in it; only its owner may."""
         return self._parts.forget.delete_cube(cube, user=user)
+
+
+class LanguageModels:
+    """The language model, when one is configured, and what it cost: `memory.llm`."""
+
+    def __init__(self, parts: wiring.Parts) -> None:
+        self._parts = parts
+
+    @property
+    def name(self) -> str | None:
+        """The name of the model that refines and answers; None when there is none."""
+        return None if self._parts.language is None else self._parts.language.name
+
+    def complete(self, prompt: Prompt, *, user: str | int, purpose: str = "caller", cube: str | None = None) -> Reply:
+        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it.
+
+        Raises `InputError` when no model is configured, `BudgetError`, `LanguageError`.
+        """
+        return self._parts.accounts.complete(prompt, user=user, purpose=purpose, cube=cube)
+
+    def usage(self, *, user: str | int, cube: str | None = None) -> Usage:
+        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model."""
+        return self._parts.accounts.usage(user=user, cube=cube)
+
+    def calls(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[Call]:
+        """Return the last calls, newest first."""
+        return self._parts.accounts.calls(user=user, limit=limit, cube=cube)
 
 
 class Jobs:

@@ -19,6 +19,7 @@ from mnemic.errors import InputError
 
 PREFIX: Final = "MNEMIC_"
 FILE: Final = "mnemic.toml"
+PROVIDERS: Final = ("auto", "none", "openai", "anthropic", "local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,66 @@ class Settings:
     """Vectors kept in memory, for the cubes searched last."""
     ranking: str = "learned"
     """How search weighs what it knows of a passage: `learned` weights, or the `plain` sum of its channels."""
+    llm: str = "auto"
+    """Who answers prompts: `openai` (any OpenAI-compatible server), `anthropic`, `local` (a GGUF file run in this
+    process's care), `none`, or `auto`: what the settings below point to, `none` when they are empty."""
+    llm_base_url: str = ""
+    """Endpoint of the language model, such as http://127.0.0.1:11434/v1; empty means the provider's own."""
+    llm_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    llm_model: str = ""
+    """Model name for that endpoint; for `local` a GGUF file, or the name of a pulled one."""
+    llm_timeout: float = 60.0
+    """Seconds that one request to a language model may take."""
+    llm_tries: int = 3
+    """Tries of a request that fails for a reason that may pass."""
+    llm_max_tokens: int = 1024
+    """Tokens of an answer at most."""
+    llm_temperature: float = 0.0
+    """Temperature of answers, 0 to 2; refining always uses 0."""
+    llm_context: int = 8192
+    """Tokens that the model can take in, for `local` and for the size of prompts."""
+    llm_threads: int = 1
+    """Threads of a `local` model."""
+    llm_daily_calls: int = 0
+    """Calls that a cube may make in a day (UTC); beyond it refining waits until tomorrow and answers are extractive.
+    0 means no limit."""
+    llm_daily_tokens: int = 0
+    """Tokens, in and out, that a cube may use in a day; 0 means no limit."""
+    judge_base_url: str = ""
+    """Endpoint of the model that judges answers in `mnemic eval --answers`."""
+    judge_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    judge_model: str = ""
+    """Model name for that endpoint; empty means no judge."""
+    rerank_base_url: str = ""
+    """Endpoint with a `/rerank` route (Jina, Cohere, vLLM, llama.cpp); empty means no reranker."""
+    rerank_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    rerank_model: str = ""
+    """Model name for that endpoint."""
+    refine: bool = True
+    """Let the language model, when there is one, read what was said and draw memories from it."""
+    refine_messages: int = 24
+    """Messages that the language model reads in one call."""
+    refine_quiet_seconds: float = 300.0
+    """How long a smaller number of messages waits for more before it is read all the same."""
+    refine_instructions: str = ""
+    """What the language model is told besides about what to remember."""
+    refine_categories: str = ""
+    """Categories of your own, comma-separated, that memories are put into where they fit."""
+    refine_include: str = ""
+    """Topics to keep to, comma-separated; empty means all."""
+    refine_exclude: str = ""
+    """Topics of which nothing is drawn, comma-separated."""
+    reorganize_hours: float = 24.0
+    """How long after new memories came in, they are merged and summed up; 0 means never."""
+    persona: str = ""
+    """Who the assistant is in `chat` and `ask`, in a sentence or two."""
+    answer_style: str = ""
+    """How it speaks, such as `brief and warm`."""
+    relationship: str = ""
+    """What it is to the user, such as `friend` or `tutor`."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     stm_pages: int = 10
@@ -76,6 +137,15 @@ class Settings:
     def folder(self) -> Path:
         """Folder of the memory."""
         return Path(self.home).expanduser() if self.home else _data_directory()
+
+    @property
+    def provider(self) -> str:
+        """Who answers prompts, with `auto` resolved."""
+        if self.llm != "auto":
+            return self.llm
+        if self.llm_model.endswith(".gguf") and not self.llm_base_url:
+            return "local"
+        return "openai" if self.llm_base_url or self.llm_model else "none"
 
     @property
     def stm_quiet(self) -> timedelta:
@@ -157,18 +227,45 @@ def _number(name: str, value: str, kind: type, origin: str) -> Any:
         raise InputError(name, f"needs a {kind.__name__}, got {value!r} ({origin})") from error
 
 
+_AT_LEAST: Final = {
+    "embed_threads": 1,
+    "cache_megabytes": 1,
+    "stm_pages": 1,
+    "mtm_segments": 1,
+    "llm_tries": 1,
+    "llm_timeout": 0.001,
+    "llm_context": 1_024,
+    "llm_max_tokens": 1,
+    "llm_threads": 1,
+    "refine_messages": 1,
+}
+_FROM_ZERO: Final = {
+    "segment_threshold": 2,
+    "answer_threshold": 1,
+    "heat_threshold": 1e6,
+    "refine_quiet_seconds": 1e6,
+    "reorganize_hours": 1e6,
+    "llm_temperature": 2,
+    "llm_daily_calls": 1e12,
+    "llm_daily_tokens": 1e15,
+}
+_CHOICES: Final = {"ranking": ("learned", "plain"), "llm": PROVIDERS}
+
+
 def _validated(settings: Settings) -> Settings:
-    for name in ("embed_threads", "cache_megabytes", "stm_pages", "mtm_segments"):
-        if getattr(settings, name) < 1:
-            raise InputError(name, "must be 1 or more")
+    for name, least in _AT_LEAST.items():
+        if getattr(settings, name) < least:
+            raise InputError(name, f"must be {least} or more")
     for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
         if not 0 < getattr(settings, name) < 1e6:
             raise InputError(name, "must be above 0 hours")
-    for name, most in (("segment_threshold", 2), ("answer_threshold", 1), ("heat_threshold", 1e6)):
+    for name, most in _FROM_ZERO.items():
         if not 0 <= getattr(settings, name) <= most:
             raise InputError(name, f"must be from 0 to {most:g}")
-    if settings.ranking not in ("learned", "plain"):
-        raise InputError("ranking", f"{settings.ranking!r} is neither `learned` nor `plain`")
+    for name, known in _CHOICES.items():
+        if getattr(settings, name) not in known:
+            told = ", ".join(f"`{each}`" for each in known)
+            raise InputError(name, f"{getattr(settings, name)!r} is none of {told}")
     _zone(settings.timezone)
     return settings
 

@@ -13,7 +13,9 @@ holds the values that a program needs. Errors of other libraries are translated 
     │   ├── StoreVersionError the store was written by a newer Mnemic
     │   └── StoreModelError   the store's vectors come from another embedder
     ├── ModelError            a model cannot be loaded, reached or trusted
-    │   └── EmbedderError     the same, for embeddings
+    │   ├── EmbedderError     the same, for embeddings
+    │   ├── LanguageError     the same, for language models: outages, refusals, replies that cannot be read
+    │   └── BudgetError       the cube's budget of model calls or tokens is spent for today
     ├── JobError              background work ended dead or was cancelled
     ├── EvaluationError       a measurement would not be true: not all that was given is in memory
     └── WaitTimeoutError      the wait ended first; the work goes on
@@ -106,6 +108,21 @@ class EmbedderError(ModelError):
     """The embedder failed or answered with something that is not a vector for each text."""
 
     code = "embedder_failed"
+
+
+class LanguageError(ModelError):
+    """A language model could not be reached, refused, or answered with something that cannot be used.
+
+    `fields` has `passing` (trying again later can help), `retry_after` (seconds, or None), `status` (HTTP, or None).
+    """
+
+    code = "language_model_failed"
+
+
+class BudgetError(ModelError):
+    """The cube has spent its budget for today; storing and searching go on, refining goes on tomorrow."""
+
+    code = "budget_spent"
 
 
 class JobError(MnemicError):

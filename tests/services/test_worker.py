@@ -14,7 +14,7 @@ from mnemic import wiring
 from mnemic.config import Settings
 from mnemic.core.extraction import extract
 from mnemic.errors import JobError
-from mnemic.model.job import ORGANIZE, JobState
+from mnemic.model.job import EMBED, ORGANIZE, JobState
 from mnemic.runtime import worker as room
 from mnemic.runtime.worker import ATTEMPTS, LEASE, Tick, Worker
 from mnemic.services import learning
@@ -87,7 +87,7 @@ def test_a_job_whose_process_died_is_taken_over_when_its_lease_runs_out_and_not_
     with opened(tmp_path, clock) as parts:
         job = queued_job(parts)
         with parts.store.write() as tx:
-            assert tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE) is not None
+            assert tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED]) is not None
         ran: list[int] = []
         heir = worker(parts, lambda cube, _tick: ran.append(cube))
         assert not heir.run_once()
@@ -103,7 +103,10 @@ def test_a_job_that_kills_its_process_each_time_ends_dead(tmp_path: Path) -> Non
         job = queued_job(parts)
         for _ in range(ATTEMPTS):
             with parts.store.write() as tx:
-                assert tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE) is not None
+                assert (
+                    tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED])
+                    is not None
+                )
             clock.forward(LEASE)
         ran: list[int] = []
         assert worker(parts, lambda cube, _tick: ran.append(cube)).run_once()
@@ -128,7 +131,7 @@ def test_a_long_job_keeps_its_lease_and_one_that_lost_it_stops_without_a_word(
                     prolonged.set()
                     clock.forward(LEASE * 2)
                     with parts.store.write() as tx:
-                        stolen_job = tx.jobs.claim("another", clock.now(), clock.now() + LEASE)
+                        stolen_job = tx.jobs.claim("another", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED])
                     if stolen_job is not None:
                         stolen.set()
             tick(1)

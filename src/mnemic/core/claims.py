@@ -33,6 +33,8 @@ class Claim:
     sources: tuple[Source, ...] = ()
     floating: bool = False
     origin: Version | None = None
+    drawn_by: str = ""
+    reason: str = ""
 
     @property
     def order(self) -> tuple[datetime, datetime, str, int]:
@@ -115,12 +117,12 @@ def _claims_of(version: Version, following: datetime | None) -> list[Claim]:
         dated[start] = dated.pop(dates[0])
         dates[0] = start
     first = Claim(start, None, version.value, version.text, version.polarity, version.time, version.confidence)
-    first = replace(first, origin=version)
+    first = replace(first, origin=version, drawn_by=version.drawn_by, reason=version.reason)
     claims = [replace(first, at=at, until=_end(dated[at]), sources=tuple(dated[at])) for at in dates] or [first]
     explained = following == end or any(claim.until == end for claim in claims)
     if end is not None and start < end and not explained:
         claims[-1] = replace(claims[-1], until=end)
-    denied = replace(first, polarity=-1, time=None, origin=None)
+    denied = replace(first, polarity=-1, time=None, origin=None, reason="")
     return claims + [
         replace(denied, at=_date_in(version, each), until=each.holds_to, text=each.quote, sources=(each,))
         for each in ended

@@ -212,6 +212,8 @@ def _claim(candidate: Candidate, source: Source) -> Claim:
         confidence=candidate.confidence,
         sources=(replace(source, holds_from=candidate.valid_from, holds_to=until),),
         floating=_is_floating(candidate),
+        drawn_by=candidate.drawn_by,
+        reason=candidate.reason,
     )
 
 

@@ -238,6 +238,8 @@ class _Pen:
             recorded_at=self._recorded_at,
             confidence=claim.confidence,
             change=Change.ADDED if self._fresh else change,
+            drawn_by=claim.drawn_by,
+            reason=claim.reason,
         )
 
 

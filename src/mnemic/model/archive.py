@@ -74,7 +74,9 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
     ),
     "segment": (
         Field("id", _T.ID),
+        Field("title", _T.TEXT, optional=True),
         Field("summary", _T.TEXT),
+        Field("described", _T.COUNT, optional=True),
         Field("keywords", _T.WORDS),
         Field("centroid", _T.BYTES),
         Field("pages", _T.COUNT),
@@ -113,6 +115,7 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("metadata", _T.OBJECT, optional=True),
         Field("dedupe", _T.TEXT),
         Field("extracted", _T.FLAG),
+        Field("refined", _T.COUNT, optional=True),
         Field("vectors", _T.VECTORS, optional=True),
     ),
     "memory": (
@@ -147,6 +150,8 @@ NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
         _time("recorded_at"),
         Field("confidence", _T.SHARE),
         Field("change", _T.CHOICE, choices=_words_of(Change)),
+        Field("drawn_by", _T.TEXT, optional=True),
+        Field("reason", _T.TEXT, optional=True),
         Field("vector", _T.BYTES, optional=True),
         Field("sources", _T.RECORDS, of="source"),
     ),

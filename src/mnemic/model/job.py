@@ -17,6 +17,17 @@ RETEXT: Final = "retext"
 """The job that indexes the words of older passages anew, after an upgrade that reads text otherwise."""
 
 
+REFINE: Final = "refine"
+"""The job in which a language model reads what was added."""
+
+REORGANIZE: Final = "reorganize"
+"""The job that merges what says the same, sums up what belongs together, and closes plans that are over."""
+
+
+SLOW: Final = frozenset({REFINE, REORGANIZE})
+"""Kinds that may wait on a model: they run beside the others, so that nothing waits for them."""
+
+
 class JobState(enum.StrEnum):
     """Where a job is. `done`, `dead` are final; `failed` will be tried again."""
 

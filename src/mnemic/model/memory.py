@@ -26,7 +26,8 @@ class Candidate:
     the attribute holds one value at a time (a city), not many (pets). `polarity` is -1 for a denied statement ("I
     don't eat meat anymore"). `time` is what the words say about when it holds or happened; `valid_from` and
     `valid_to` what follows for its validity (`valid_to` only when the words close it). `quote` is the evidence,
-    `start:end` its place in the message's text. `confidence` is 0 to 1.
+    `start:end` its place in the message's text. `confidence` is 0 to 1. `drawn_by` names the model that drew it, and is
+    empty for rules; `reason` says why something was concluded that nobody said in so many words.
     """
 
     kind: MemoryKind
@@ -43,6 +44,8 @@ class Candidate:
     quote: str
     start: int
     end: int
+    drawn_by: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +74,17 @@ class Change(enum.StrEnum):
     SUPERSEDED = "superseded"
     EDITED = "edited"
     RESTORED = "restored"
+    MERGED = "merged"
+    RETRACTED = "retracted"
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of a memory. It holds from `valid_from` until `valid_to` (None: still)."""
+    """One version of a memory. It holds from `valid_from` until `valid_to` (None: still).
+
+    `drawn_by` names the model that drew it from the sources, and is empty for rules and for owners; `reason` says why,
+    when nobody said it in so many words (an implicit preference).
+    """
 
     id: str
     number: int
@@ -89,6 +98,8 @@ class Version:
     confidence: float
     change: Change
     sources: tuple[Source, ...] = ()
+    drawn_by: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +130,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A topic of the middle tier: pages that belong together, with what tells them apart and how warm they are."""
+    """A topic of the middle tier: pages that belong together, with what tells them apart and how warm they are.
+
+    A model may have given it a `title` and its summary, when it had `described` pages; both are 0 and empty otherwise.
+    """
 
     id: str
     cube_key: int
@@ -131,3 +145,5 @@ class Segment:
     ended_at: datetime
     touched_at: datetime
     archived: bool = False
+    title: str = ""
+    described: int = 0

@@ -21,9 +21,12 @@ from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
 from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.archive import Archive
+from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts
+from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.terms import Terms
+from mnemic.ports.usage import UsageLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,18 @@ class Messages(Protocol):
 
     def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:
         """Mark messages as read by extraction."""
+        ...
+
+    def to_refine(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
+        """Return messages that no language model has read yet: of one session, the longest waiting, in order."""
+        ...
+
+    def count_to_refine(self, cube_key: int) -> int:
+        """Return how many messages no language model has read yet."""
+        ...
+
+    def set_refined(self, cube_key: int, ids: Sequence[str], *, given_up: bool = False) -> None:
+        """Mark messages as read by a language model, or as given up: it could not make sense of them."""
         ...
 
 
@@ -294,12 +309,12 @@ class Jobs(Protocol):
         """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
         ...
 
-    def is_due(self, now: datetime) -> bool:
-        """Tell whether there is a job to claim, without waiting for a writer."""
+    def is_due(self, now: datetime, kinds: Collection[str]) -> bool:
+        """Tell whether there is a job of these kinds to claim, without waiting for a writer."""
         ...
 
-    def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
-        """Take the next due job of a cube in which no job runs; expired leases are taken over."""
+    def claim(self, worker: str, now: datetime, lease_until: datetime, kinds: Collection[str]) -> Job | None:
+        """Take the next due job of these kinds of a cube in which none of them runs; expired leases are taken over."""
         ...
 
     def extend(self, job: Job, worker: str, lease_until: datetime) -> bool:
@@ -315,6 +330,10 @@ class Jobs(Protocol):
 
     def revive(self, cube_key: int, done: str, now: datetime) -> None:
         """Let the dead jobs of a cube be tried again, except those of the kind `done`, which has made up for them."""
+        ...
+
+    def hasten(self, cube_key: int, kind: str, now: datetime) -> None:
+        """Make a waiting job of a kind due at once."""
         ...
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
@@ -372,6 +391,21 @@ class Transaction(Protocol):
     @property
     def counts(self) -> Counts:
         """Counts and places, for looking inside."""
+        ...
+
+    @property
+    def entities(self) -> Entities:
+        """Named things."""
+        ...
+
+    @property
+    def changes(self) -> Changes:
+        """Changes of several memories that were made as one."""
+        ...
+
+    @property
+    def usage(self) -> UsageLog:
+        """What language models cost."""
         ...
 
     @property

@@ -1,6 +1,7 @@
 """The worker: claims jobs under a lease, runs them, retries what failed, and tells who waits.
 
-One thread for each open memory, and one that keeps the lease alive while a job runs. A job that fails is tried again
+Two threads for each open memory, one for work that may wait on a language model and one for the rest, and one more that
+keeps the lease alive while a job runs. A job that fails is tried again
 with growing pauses and ends `dead`, with its traceback, after the last try; a job of a process that died is taken over
 seconds later, when its lease runs out.
 """
@@ -12,7 +13,7 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -20,7 +21,7 @@ from typing import Final
 from mnemic.core.intake import check_id, check_names
 from mnemic.errors import InputError, JobError, NotFoundError, StoreError, WaitTimeoutError
 from mnemic.ids import new_id
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import REFINE, REORGANIZE, SLOW, Job, JobState
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.services.scoping import Scoping
@@ -48,7 +49,7 @@ class Stopping(Exception):  # noqa: N818 - a signal, not a fault
 
 
 class Worker:
-    """Runs the jobs of a store on one thread, which starts with the first `wake`."""
+    """Runs the jobs of a store on threads that start with the first `wake`: one for slow kinds, one for the others."""
 
     def __init__(
         self,
@@ -68,19 +69,23 @@ class Worker:
         self._enabled = enabled
         self._name = f"{os.getpid()}-{new_id()}"
         self._changed = threading.Condition()
-        self._pending = False
+        self._pending: set[str] = set()
         self._stopping = False
-        self._thread: threading.Thread | None = None
+        kinds = frozenset(handlers)
+        self._lanes = {name: lane for name, lane in (("quick", kinds - SLOW), ("slow", kinds & SLOW)) if lane}
+        self._threads: dict[str, threading.Thread] = {}
 
     def wake(self) -> None:
         """Say that there may be work."""
         if not self._enabled or self._stopping:
             return
         with self._changed:
-            self._pending = True
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._loop, name="mnemic-worker", daemon=True)
-                self._thread.start()
+            for lane in self._lanes:
+                self._pending.add(lane)
+                if lane not in self._threads or not self._threads[lane].is_alive():
+                    name = f"mnemic-worker-{lane}"
+                    self._threads[lane] = threading.Thread(target=self._loop, args=(lane,), name=name, daemon=True)
+                    self._threads[lane].start()
             self._changed.notify_all()
 
     def close(self) -> None:
@@ -88,18 +93,21 @@ class Worker:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        for thread in self._threads.values():
+            thread.join()
+        self._threads.clear()
 
     def run_once(self) -> bool:
-        """Run the next due job on this thread; tell whether there was one."""
+        """Run the next due job on this thread, a quick one if there is; tell whether there was one."""
+        return any(self._run_next(kinds) for kinds in self._lanes.values())
+
+    def _run_next(self, kinds: Collection[str]) -> bool:
         with self._store.read() as tx:
-            if not tx.jobs.is_due(self._clock.now()):
+            if not tx.jobs.is_due(self._clock.now(), kinds):
                 return False
         with self._store.write() as tx:
             now = self._clock.now()
-            job = tx.jobs.claim(self._name, now, now + LEASE)
+            job = tx.jobs.claim(self._name, now, now + LEASE, kinds)
         if job is None:
             return False
         ended = self._run(job) if job.attempts <= ATTEMPTS else self._given_up(job)
@@ -114,16 +122,22 @@ class Worker:
     def wait(
         self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
     ) -> Sequence[Job]:
-        """Wait until jobs (default: all open ones) are finished; without a thread of its own, run them here."""
+        """Wait until jobs are finished; without a thread of its own, run them here.
+
+        Default are all open ones and what they lead to, except those that are planned for a later time by the
+        calendar. What only waits for more to come, is done at once.
+        """
         wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         deadline = time.monotonic() + _seconds(timeout)
         missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
         if missing:
             raise NotFoundError(f"there is no job {min(missing)!r} here; `jobs.list` shows those that are")
+        seen: dict[str, None] = {}
         while True:
-            found = self._look(cube, wanted, user)
+            self._hasten(cube, user)
             if wanted is None:
-                wanted = [job.id for job in found]
+                seen |= dict.fromkeys(job.id for job in self._look(cube, None, user) if job.kind != REORGANIZE)
+            found = self._look(cube, wanted if wanted is not None else list(seen), user)
             waiting = [job for job in found if job.state in _OPEN]
             dead = next((job for job in found if job.state is JobState.DEAD), None)
             if dead is not None:
@@ -137,6 +151,24 @@ class Worker:
                     f"{len(waiting)} jobs were not finished in {timeout:g} s; they go on, wait again", jobs=waiting
                 )
             self._pause_or_help(left)
+
+    def _hasten(self, cube: str | None, user: str) -> None:
+        """Let what a language model is to read not wait for more: somebody waits for it."""
+        if REFINE not in self._handlers:
+            return
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, cube)
+            now = self._clock.now()
+            late = [
+                each.key
+                for each in scope.cubes
+                for job in tx.jobs.list(each.key, open_only=True)
+                if job.kind == REFINE and job.state is JobState.QUEUED and job.not_before > now
+            ]
+        if late:
+            with self._store.write() as tx:
+                for key in late:
+                    tx.jobs.hasten(key, REFINE, now)
 
     def _pause_or_help(self, left: float) -> None:
         if self._enabled:
@@ -155,11 +187,11 @@ class Worker:
             found = [tx.jobs.get(each.key, job_id) for each in scope.cubes for job_id in wanted]
         return [job for job in found if job is not None]
 
-    def _loop(self) -> None:
+    def _loop(self, lane: str) -> None:
         while not self._stopping:
             try:
-                busy = self.run_once()
-                if not busy:
+                busy = self._run_next(self._lanes[lane])
+                if not busy and lane == "quick":
                     self._idle()
             except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
                 _log.exception("worker_failed")
@@ -167,9 +199,9 @@ class Worker:
             if busy:
                 continue
             with self._changed:
-                if not self._pending and not self._stopping:
+                if lane not in self._pending and not self._stopping:
                     self._changed.wait(_POLL)
-                self._pending = False
+                self._pending.discard(lane)
 
     def _run(self, job: Job) -> Job:
         """Run a claimed job; return it in its new state."""

@@ -270,6 +270,8 @@ def _segment(cube_key: int, record: Record) -> Segment:
         ended_at=record["ended_at"],
         touched_at=record["touched_at"],
         archived=record["archived"],
+        title=record["title"] or "",
+        described=record["described"] or 0,
     )
 
 
@@ -300,6 +302,8 @@ def _version(record: Record, sources: Sequence[Record]) -> Version:
         recorded_at=record["recorded_at"],
         confidence=record["confidence"],
         change=Change(record["change"]),
+        drawn_by=record["drawn_by"] or "",
+        reason=record["reason"] or "",
         sources=tuple(
             Source(
                 each["message_id"],

@@ -149,6 +149,8 @@ def _version_record(version: Version, vectors: list[bytes] | None) -> Record:
         "recorded_at": version.recorded_at,
         "confidence": version.confidence,
         "change": version.change.value,
+        "drawn_by": version.drawn_by or None,
+        "reason": version.reason or None,
         "vector": vectors[0] if vectors else None,
         "sources": [
             {

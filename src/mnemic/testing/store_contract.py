@@ -20,7 +20,7 @@ import numpy as np
 from mnemic.errors import ConflictError, NotFoundError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.index import CubeView, Entry, Vector
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import EMBED, ORGANIZE, REFINE, Job, JobState
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import MessageRole, Page, StoredMessage
 from mnemic.model.moment import to_micros
@@ -34,6 +34,7 @@ OpenStore = Callable[[], Store]
 WIDTH: Final = 8
 """Components of the vectors that the checks store."""
 
+KINDS: Final = (ORGANIZE, EMBED)
 NOON: Final = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PATIENCE: Final = 30  # seconds
 
@@ -308,15 +309,15 @@ def check_jobs(open_store: OpenStore) -> None:
         first, again = _job(cube), _job(cube)
         assert tx.jobs.put(first) == tx.jobs.put(again) == first.id, "the same work waits twice"
         other = tx.jobs.put(_job(cube, kind="embed"))
-        assert tx.jobs.claim("w1", NOON - minute, NOON) is None, "a job runs before it is due"
-        held = tx.jobs.claim("w1", NOON, NOON + minute)
+        assert tx.jobs.claim("w1", NOON - minute, NOON, KINDS) is None, "a job runs before it is due"
+        held = tx.jobs.claim("w1", NOON, NOON + minute, KINDS)
         assert held is not None
         assert (held.id, held.state, held.attempts) == (first.id, JobState.RUNNING, 1)
-        assert tx.jobs.claim("w2", NOON, NOON + minute) is None, "two jobs of a cube run at once"
+        assert tx.jobs.claim("w2", NOON, NOON + minute, KINDS) is None, "two jobs of a cube run at once"
         assert tx.jobs.put(again) == again.id, "new work waits behind the running job"
         assert tx.jobs.extend(held, "w1", NOON + 2 * minute)
         assert not tx.jobs.extend(held, "w2", NOON + 2 * minute)
-        taken = tx.jobs.claim("w2", NOON + 3 * minute, NOON + 4 * minute)
+        taken = tx.jobs.claim("w2", NOON + 3 * minute, NOON + 4 * minute, KINDS)
         assert taken is not None, "a job whose lease ran out is left lying"
         assert taken.id == first.id, "what was begun is not taken up first"
         tx.jobs.finish(replace(held, state=JobState.DONE), "w1")
@@ -325,6 +326,14 @@ def check_jobs(open_store: OpenStore) -> None:
         assert stored.state is JobState.RUNNING, "a worker that lost its job finished it"
         tx.jobs.finish(replace(taken, state=JobState.DONE), "w2")
         assert {job.id for job in tx.jobs.list(cube.key, open_only=True)} == {again.id, other}
+        slow = _job(cube, kind=REFINE)
+        tx.jobs.put(replace(slow, not_before=NOON + timedelta(days=1)))
+        assert not tx.jobs.is_due(NOON, [REFINE]), "what is planned for later is due"
+        tx.jobs.hasten(cube.key, REFINE, NOON)
+        assert tx.jobs.claim("w3", NOON, NOON + minute, [REFINE]) is not None, "what was hastened is not due"
+        quick = tx.jobs.claim("w4", NOON, NOON + minute, KINDS)
+        assert quick is not None, "a job of one kind waits for another's"
+        assert quick.kind in KINDS
 
 
 def check_deleted_cube_is_gone(open_store: OpenStore) -> None:

@@ -68,7 +68,7 @@ class SqlErasing:
         """Mark messages to be read by extraction again."""
         for some in _chunks(ids):
             mine = (s.message.c.cube_key == cube_key, s.message.c.id.in_(some))
-            self._connection.execute(update(s.message).where(*mine).values(extracted=False))
+            self._connection.execute(update(s.message).where(*mine).values(extracted=False, refined=0))
 
     def set_unanalysed(self, cube_key: int, segment_id: str) -> None:
         """Mark a segment's pages to be promoted again."""
@@ -77,7 +77,8 @@ class SqlErasing:
 
     def set_underived(self, cube_key: int) -> None:
         """Mark all messages to be read, and all pages to be moved and promoted, again."""
-        self._connection.execute(update(s.message).where(s.message.c.cube_key == cube_key).values(extracted=False))
+        unread = {"extracted": False, "refined": 0}
+        self._connection.execute(update(s.message).where(s.message.c.cube_key == cube_key).values(unread))
         anew = {"segment_id": None, "chain_id": None, "analysed": False}
         self._connection.execute(update(s.page).where(s.page.c.cube_key == cube_key).values(anew))
 
@@ -86,7 +87,7 @@ class SqlErasing:
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, keys)
         removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
-        for table in (s.relation, s.forgotten):
+        for table in (s.relation, s.forgotten, s.change):
             self._empty(table, cube_key)
         values = {"erasures": s.cube.c.erasures + 1, "latest_said": None}
         self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
@@ -161,7 +162,7 @@ class SqlErasing:
         self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
 
 
-_CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session)
+_CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session, s.entity)
 """What a cube holds, in an order in which nothing is left pointing to what went."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
@@ -27,6 +27,7 @@ _RUNNING = (
     select(_OTHER.c.id)
     .where(
         _OTHER.c.cube_key == s.job.c.cube_key,
+        _OTHER.c.kind.in_(bindparam("kinds", expanding=True)),
         _OTHER.c.state == JobState.RUNNING.value,
         _OTHER.c.lease_until > bindparam("now"),
     )
@@ -39,6 +40,7 @@ _DUE = (
             s.job.c.state.in_(_WAITS) & (s.job.c.not_before <= bindparam("now")),
             (s.job.c.state == JobState.RUNNING.value) & (s.job.c.lease_until <= bindparam("now")),
         ),
+        s.job.c.kind.in_(bindparam("kinds", expanding=True)),
         ~_RUNNING,
     )
     .order_by(s.job.c.not_before, s.job.c.id)
@@ -67,14 +69,14 @@ class SqlJobs:
         _NEW.run(self._connection, {"id": job.id, **_values(job)})
         return job.id
 
-    def is_due(self, now: datetime) -> bool:
-        """Tell whether there is a job to claim, without waiting for a writer."""
-        return self._connection.execute(_DUE, {"now": to_micros(now)}).first() is not None
+    def is_due(self, now: datetime, kinds: Collection[str]) -> bool:
+        """Tell whether there is a job of these kinds to claim, without waiting for a writer."""
+        return self._connection.execute(_DUE, {"now": to_micros(now), "kinds": sorted(kinds)}).first() is not None
 
-    def claim(self, worker: str, now: datetime, lease_until: datetime) -> Job | None:
-        """Take the next due job of a cube in which no job runs; expired leases are taken over."""
+    def claim(self, worker: str, now: datetime, lease_until: datetime, kinds: Collection[str]) -> Job | None:
+        """Take the next due job of these kinds of a cube in which none of them runs; expired leases are taken over."""
         moment = to_micros(now)
-        row = self._connection.execute(_DUE, {"now": moment}).first()
+        row = self._connection.execute(_DUE, {"now": moment, "kinds": sorted(kinds)}).first()
         if row is None:
             return None
         taken = {
@@ -105,6 +107,13 @@ class SqlJobs:
         dead = (s.job.c.cube_key == cube_key, s.job.c.state == JobState.DEAD.value, s.job.c.kind != done)
         again = {"state": JobState.FAILED.value, "attempts": 0, "not_before": to_micros(now), "finished_at": None}
         self._connection.execute(update(s.job).where(*dead).values(again))
+
+    def hasten(self, cube_key: int, kind: str, now: datetime) -> None:
+        """Make a waiting job of a kind due at once."""
+        moment = to_micros(now)
+        later = (s.job.c.state == JobState.QUEUED.value, s.job.c.not_before > moment)
+        mine = (s.job.c.cube_key == cube_key, s.job.c.kind == kind, *later)
+        self._connection.execute(update(s.job).where(*mine).values(not_before=moment))
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job of this cube."""

@@ -211,6 +211,8 @@ def _version(row: Row[Any], sources: Iterable[Source]) -> Version:
         confidence=row.confidence,
         change=Change(row.change),
         sources=tuple(sources),
+        drawn_by=row.drawn_by,
+        reason=row.reason,
     )
 
 
@@ -229,4 +231,6 @@ def _version_values(memory: Memory, version: Version) -> dict[str, object]:
         "recorded_at": to_micros(version.recorded_at),
         "confidence": version.confidence,
         "change": version.change.value,
+        "drawn_by": version.drawn_by,
+        "reason": version.reason,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from mnemic.backends.sql import filters, rows
 from mnemic.backends.sql import schema as s
@@ -55,6 +55,11 @@ _EXTRACTED = (
     update(s.message)
     .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
     .values(extracted=True)
+)
+_REFINED = (
+    update(s.message)
+    .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
+    .values(refined=bindparam("state"))
 )
 _CHUNK = 500  # ids in one statement
 
@@ -160,6 +165,25 @@ class SqlMessages:
         """Mark messages as read by extraction."""
         for start in range(0, len(ids), _CHUNK):
             self._connection.execute(_EXTRACTED, {"cube": cube_key, "ids": list(ids[start : start + _CHUNK])})
+
+    def to_refine(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
+        """Return messages that no language model has read yet, by session, in order."""
+        mine = (s.message.c.cube_key == cube_key, s.message.c.refined == 0)
+        oldest = select(s.message.c.session_id).where(*mine).order_by(s.message.c.id).limit(1).scalar_subquery()
+        of_session = _MESSAGES.where(*mine, s.message.c.session_id == oldest).order_by(s.message.c.position)
+        return [rows.message(row) for row in self._connection.execute(of_session.limit(limit))]
+
+    def count_to_refine(self, cube_key: int) -> int:
+        """Return how many messages no language model has read yet."""
+        mine = (s.message.c.cube_key == cube_key, s.message.c.refined == 0)
+        return self._connection.scalar(select(func.count()).select_from(s.message).where(*mine)) or 0
+
+    def set_refined(self, cube_key: int, ids: Sequence[str], *, given_up: bool = False) -> None:
+        """Mark messages as read by a language model, or as given up: it could not make sense of them."""
+        state = 2 if given_up else 1
+        for start in range(0, len(ids), _CHUNK):
+            some = {"cube": cube_key, "ids": list(ids[start : start + _CHUNK]), "state": state}
+            self._connection.execute(_REFINED, some)
 
 
 def _message_values(message: StoredMessage, dedupe: str) -> dict[str, object]:

@@ -139,7 +139,9 @@ class SqlSegments:
         """Store a segment, new or changed."""
         values = {
             "cube_key": segment.cube_key,
+            "title": segment.title,
             "summary": segment.summary,
+            "described": segment.described,
             "keywords": rows.to_json(list(segment.keywords)),
             "centroid": centroid.astype("<f4").tobytes(),
             "pages": segment.pages,

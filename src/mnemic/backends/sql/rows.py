@@ -115,6 +115,8 @@ def segment(row: Row[Any]) -> Segment:
         from_micros(row.ended_at),
         from_micros(row.touched_at),
         row.archived,
+        row.title,
+        row.described,
     )
 
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 """The newest migration; a test holds it to the migrations folder."""
 
 metadata = MetaData(
@@ -148,6 +148,7 @@ message = Table(
     Column("metadata", Text),
     Column("dedupe", Text, nullable=False),
     Column("extracted", Boolean, nullable=False, server_default=text("0")),
+    Column("refined", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("session_id", "dedupe"),
     UniqueConstraint("session_id", "position"),
     Index(None, "page_id"),
@@ -158,6 +159,12 @@ message = Table(
         "id",
         sqlite_where=text("extracted = 0"),
     ),
+    Index(
+        "ix_message_to_refine",
+        "cube_key",
+        "id",
+        sqlite_where=text("refined = 0"),
+    ),
 )
 
 segment = Table(
@@ -165,7 +172,9 @@ segment = Table(
     metadata,
     _id(),
     _cube(),
+    Column("title", Words, nullable=False, server_default=text("''")),
     Column("summary", Words, nullable=False),
+    Column("described", Integer, nullable=False, server_default=text("0")),
     Column("keywords", Text, nullable=False),
     Column("centroid", LargeBinary, nullable=False),
     Column("pages", Integer, nullable=False),
@@ -209,6 +218,8 @@ memory_version = Table(
     Column("recorded_at", BigInteger, nullable=False),
     Column("confidence", Float, nullable=False),
     Column("change", Text, nullable=False),
+    Column("drawn_by", Text, nullable=False, server_default=text("''")),
+    Column("reason", Words, nullable=False, server_default=text("''")),
     UniqueConstraint("memory_id", "number"),
     Index(None, "cube_key"),
 )
@@ -236,6 +247,56 @@ relation = Table(
     Index(None, "cube_key"),
     Index(None, "from_id"),
     Index(None, "to_id"),
+)
+
+entity = Table(
+    "entity",
+    metadata,
+    _id(),
+    _cube(),
+    Column("name", Words, nullable=False),
+    Column("name_key", Words, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    UniqueConstraint("cube_key", "name_key", "type"),
+)
+
+mention = Table(
+    "mention",
+    metadata,
+    Column("entity_id", Text, ForeignKey("entity.id", ondelete="CASCADE"), primary_key=True),
+    Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    Column("quote", Words, nullable=False),
+    Index(None, "message_id"),
+    sqlite_with_rowid=False,
+)
+
+change = Table(
+    "change",
+    metadata,
+    _id(),
+    _cube(),
+    Column("kind", Text, nullable=False),
+    Column("asked", Words, nullable=False),
+    Column("steps", Words, nullable=False),
+    Column("made_at", BigInteger, nullable=False),
+    Column("undone_at", BigInteger),
+    Index(None, "cube_key", "id"),
+)
+
+model_call = Table(
+    "model_call",
+    metadata,
+    _id(),
+    _cube(),
+    Column("purpose", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Index(None, "cube_key", "at"),
 )
 
 forgotten = Table(

@@ -12,9 +12,11 @@ from sqlalchemy import Connection, func, select
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.archive import SqlArchive
+from mnemic.backends.sql.changes import SqlChanges
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.entities import SqlEntities
 from mnemic.backends.sql.erasing import SqlErasing, truncate_log
 from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex
@@ -23,6 +25,7 @@ from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
+from mnemic.backends.sql.usage import SqlUsage
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
 
@@ -79,6 +82,21 @@ class SqlTransaction:
     def counts(self) -> SqlCounts:
         """Counts and places, for looking inside."""
         return SqlCounts(self.connection)
+
+    @cached_property
+    def entities(self) -> SqlEntities:
+        """Named things."""
+        return SqlEntities(self.connection)
+
+    @cached_property
+    def changes(self) -> SqlChanges:
+        """Changes of several memories that were made as one."""
+        return SqlChanges(self.connection)
+
+    @cached_property
+    def usage(self) -> SqlUsage:
+        """What language models cost."""
+        return SqlUsage(self.connection)
 
     @cached_property
     def erasing(self) -> SqlErasing:

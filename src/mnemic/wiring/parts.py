@@ -1,4 +1,4 @@
-"""The only file that names concrete backends: opens them in order, hands each part the values it needs, closes them."""
+"""Opens what a memory is made of in order, hands each part the values it needs, and closes it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
-from mnemic.errors import EmbedderError, InputError, StoreError
+from mnemic.errors import EmbedderError, StoreError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
+from mnemic.ports.llm import LanguageModel
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
+from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
@@ -26,6 +27,7 @@ from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
+from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.portability import Portability
@@ -39,11 +41,9 @@ from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.models import build_embedder, build_llm
 
 _log = logging.getLogger(__name__)
-
-MODELS: Final = "models"
-"""The folder in a memory's folder that pulled models lie in."""
 
 _MEGABYTE: Final = 1_000_000
 
@@ -83,8 +83,10 @@ class Parts:
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
+    language: Language | None
+    accounts: Accounts
     settle: Callable[[], None]
-    close_embedder: Callable[[], None]
+    close_models: Sequence[Callable[[], None]]
 
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
@@ -95,7 +97,8 @@ class Parts:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
             self.store.close()
-            self.close_embedder()
+            for close in self.close_models:
+                close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, then the embedder."""
@@ -108,54 +111,15 @@ class Parts:
         return found
 
 
-def build_embedder(settings: Settings) -> Embedder:
-    """Return the embedder that the settings name; its model is read when it is first used."""
-    if settings.embedder == "bundled":
-        from mnemic.backends.models.onnx import OnnxEmbedder  # noqa: PLC0415 - only the chosen backend is imported
-
-        return OnnxEmbedder.bundled(threads=settings.embed_threads)
-    if settings.embedder == "hashing":
-        from mnemic.backends.models.hashing import HashingEmbedder  # noqa: PLC0415
-
-        return HashingEmbedder()
-    if settings.embedder == "openai":
-        from mnemic.backends.models.http_json import JsonPoster  # noqa: PLC0415
-        from mnemic.backends.models.openai_embeddings import OpenAIEmbedder  # noqa: PLC0415
-        from mnemic.backends.models.prefixes import Prefixes  # noqa: PLC0415
-
-        return OpenAIEmbedder(
-            JsonPoster(settings.embed_base_url, settings.embed_api_key),
-            settings.embed_model,
-            prefixes=Prefixes(settings.embed_query_prefix, settings.embed_passage_prefix),
-        )
-    if settings.embedder == "multilingual":
-        from mnemic.backends.models.multilingual import MultilingualEmbedder  # noqa: PLC0415
-
-        return MultilingualEmbedder()
-    from mnemic.backends.models.local import open_folder  # noqa: PLC0415
-
-    pulled = settings.folder / MODELS / settings.embedder.replace("/", "--")
-    for folder in (Path(settings.embedder).expanduser(), pulled):
-        if folder.is_dir():
-            return open_folder(folder, threads=settings.embed_threads)
-    raise InputError(
-        "embedder",
-        f"{settings.embedder!r} is not known; use bundled, multilingual, openai, a model's folder or a pulled "
-        "model's name",
-    )
-
-
-def pull_model(name: str, into: Path, *, source: str | None = None) -> Path:
-    """Bring a sentence embedder from a model hub, or from the folder `source`, into a folder; return where it lies."""
-    from mnemic.backends.models.pull import pull  # noqa: PLC0415 - brings the hub's client with it
-
-    return pull(name, into, source=source)
-
-
 def build(
-    settings: Settings, *, embedder: Embedder | None = None, clock: Clock | None = None, replacing: bool = False
+    settings: Settings,
+    *,
+    embedder: Embedder | None = None,
+    llm: LanguageModel | None = None,
+    clock: Clock | None = None,
+    replacing: bool = False,
 ) -> Parts:
-    """Open a memory's parts; a given embedder or clock takes the place of the configured one.
+    """Open a memory's parts; a given embedder, language model or clock takes the place of the configured one.
 
     With `replacing`, a store whose vectors come from another embedder is opened all the same, to be reindexed.
     """
@@ -164,6 +128,9 @@ def build(
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
     clock = clock or SystemClock()
+    close_llm = _nothing
+    if llm is None and (llm := build_llm(settings)) is not None:
+        close_llm = llm.close
     store = SqlStore(
         settings.folder,
         model=embedder.name,
@@ -171,7 +138,22 @@ def build(
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
         replacing=replacing,
     )
+    return _assembled(settings, store, embedder, llm, clock, (close_embedder, close_llm), replacing=replacing)
+
+
+def _assembled(  # noqa: PLR0913 - all that was opened
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    llm: LanguageModel | None,
+    clock: Clock,
+    close_models: Sequence[Callable[[], None]],
+    *,
+    replacing: bool,
+) -> Parts:
     scoping = Scoping(clock)
+    budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
+    language = None if llm is None else Language(llm, store, clock, budget=budget)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
@@ -204,8 +186,10 @@ def build(
         forget=forget,
         profiles=Profiles(store, clock, scoping, zone=settings.zone),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
+        language=language,
+        accounts=Accounts(store, clock, scoping, language),
         settle=settle,
-        close_embedder=close_embedder,
+        close_models=close_models,
         organize=organize,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),

@@ -1,0 +1,21 @@
+"""Named things that messages mention: people, places, organisations, works, and so on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A named thing. `kind` is one word such as person or place; `message_ids` are the messages that mention it.
+
+    What is known about it is in the memories whose subject it is.
+    """
+
+    id: str
+    cube_key: int
+    name: str
+    kind: str
+    created_at: datetime
+    message_ids: tuple[str, ...] = ()

@@ -1,0 +1,163 @@
+"""The one door to the language model: every call is within the cube's budget, behind the breaker, and accounted.
+
+No lock and no transaction is held while a model answers. What stands in its way is told as `LanguageError` or
+`BudgetError`; what to do without a model is its callers' decision.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mnemic.core.breaker import Breaker
+from mnemic.errors import BudgetError, LanguageError, ModelError
+from mnemic.ids import new_id
+from mnemic.model.language import Call, Prompt, Reply
+from mnemic.ports.clock import Clock
+from mnemic.ports.llm import LanguageModel
+from mnemic.ports.store import Store
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a cube may spend in a day (UTC): calls, and tokens in and out; 0 means no limit."""
+
+    calls: int = 0
+    tokens: int = 0
+
+
+class Language:
+    """A language model under guard. Threads may share it."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        store: Store,
+        clock: Clock,
+        *,
+        budget: Budget | None = None,
+        timer: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._model = model
+        self._store = store
+        self._clock = clock
+        self._budget = budget or Budget()
+        self._timer = timer
+        self._breaker = Breaker()
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model.name
+
+    def complete(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Reply:
+        """Return the reply to a prompt. Raises `BudgetError` and `LanguageError`."""
+        self._admit(cube_key)
+        account = _Account(self, purpose, cube_key, prompt.model or self.name)
+        try:
+            reply = self._model.complete(prompt)
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        account.close(reply, None)
+        return reply
+
+    def stream(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Iterator[str | Reply]:
+        """Yield the reply's text piece by piece, and at last the whole `Reply`."""
+        self._admit(cube_key)
+        account = _Account(self, purpose, cube_key, prompt.model or self.name)
+        reply: Reply | None = None
+        try:
+            for piece in self._model.stream(prompt):
+                if isinstance(piece, Reply):
+                    reply = piece
+                yield piece
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        finally:  # a caller that stops listening has been answered in part
+            account.close(reply, None)
+
+    def settle(self, call: Call, *, healthy: bool) -> None:
+        """Account a call that has ended, and tell the breaker how."""
+        with self._lock:
+            self._breaker = self._breaker.succeeded() if healthy else self._breaker.failed(self._clock.now())
+        with self._store.write() as tx:
+            tx.usage.record(call)
+
+    def started(self) -> tuple[float, datetime]:
+        """Return the time of a beginning call: for measuring, and for the books."""
+        return self._timer(), self._clock.now()
+
+    def lasted(self, began: float) -> float:
+        """Return the seconds since a call began."""
+        return self._timer() - began
+
+    def _admit(self, cube_key: int) -> None:
+        now = self._clock.now()
+        self._check_budget(cube_key, now)
+        with self._lock:
+            wait = self._breaker.wait(now)
+            if wait is None:
+                self._breaker = self._breaker.trying(now)
+                return
+        raise LanguageError(
+            f"{self.name} has failed several times in a row; it is asked again in {wait.total_seconds():.0f} s",
+            passing=True, retry_after=wait.total_seconds(), status=None, model=self.name,
+        )  # fmt: skip
+
+    def _check_budget(self, cube_key: int, now: datetime) -> None:
+        if not self._budget.calls and not self._budget.tokens:
+            return
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        with self._store.read() as tx:
+            spent = tx.usage.since(cube_key, midnight)
+        left = (midnight + timedelta(days=1) - now).total_seconds()
+        tokens = spent.tokens_in + spent.tokens_out
+        for name, used, most in (("calls", spent.calls, self._budget.calls), ("tokens", tokens, self._budget.tokens)):
+            if most and used >= most:
+                raise BudgetError(
+                    f"this cube has used {used:,} of its {most:,} {name} of language models for today (UTC); raise "
+                    f"llm_daily_{name} or wait until tomorrow: storing and searching go on",
+                    used=used, limit=most, retry_after=left,
+                )  # fmt: skip
+
+
+class _Account:
+    """One call from its beginning to its end; the first ending counts."""
+
+    def __init__(self, language: Language, purpose: str, cube_key: int, model: str) -> None:
+        self._language = language
+        self._purpose = purpose
+        self._cube_key = cube_key
+        self._model = model
+        self._began, self._at = language.started()
+        self._closed = False
+
+    def close(self, reply: Reply | None, error: ModelError | None) -> None:
+        """Account the call: answered, failed, or (with neither) left by its caller."""
+        if self._closed:
+            return
+        self._closed = True
+        outcome = "ok" if reply is not None else error.code if error is not None else "left"
+        if error is not None:
+            _log.warning("model_call_failed", extra={"purpose": self._purpose, "reason": str(error)})
+        call = Call(
+            id=new_id(),
+            cube_key=self._cube_key,
+            purpose=self._purpose,
+            model=reply.model if reply is not None and reply.model else self._model,
+            tokens_in=reply.tokens_in if reply is not None else 0,
+            tokens_out=reply.tokens_out if reply is not None else 0,
+            at=self._at,
+            seconds=self._language.lasted(self._began),
+            outcome=outcome,
+        )
+        self._language.settle(call, healthy=error is None)

@@ -1,0 +1,114 @@
+"""Which models the settings name: the embedder, the language model, the judge. Only the chosen backend is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from mnemic.config import Settings
+from mnemic.errors import InputError
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.llm import LanguageModel
+
+MODELS: Final = "models"
+"""The folder in a memory's folder that pulled models lie in."""
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    """Return the embedder that the settings name; its model is read when it is first used."""
+    if settings.embedder == "bundled":
+        from mnemic.backends.models.onnx import OnnxEmbedder  # noqa: PLC0415 - only the chosen backend is imported
+
+        return OnnxEmbedder.bundled(threads=settings.embed_threads)
+    if settings.embedder == "hashing":
+        from mnemic.backends.models.hashing import HashingEmbedder  # noqa: PLC0415
+
+        return HashingEmbedder()
+    if settings.embedder == "openai":
+        from mnemic.backends.models.http_json import JsonPoster  # noqa: PLC0415
+        from mnemic.backends.models.openai_embeddings import OpenAIEmbedder  # noqa: PLC0415
+        from mnemic.backends.models.prefixes import Prefixes  # noqa: PLC0415
+
+        return OpenAIEmbedder(
+            JsonPoster(settings.embed_base_url, settings.embed_api_key),
+            settings.embed_model,
+            prefixes=Prefixes(settings.embed_query_prefix, settings.embed_passage_prefix),
+        )
+    if settings.embedder == "multilingual":
+        from mnemic.backends.models.multilingual import MultilingualEmbedder  # noqa: PLC0415
+
+        return MultilingualEmbedder()
+    from mnemic.backends.models.local import open_folder  # noqa: PLC0415
+
+    pulled = settings.folder / MODELS / settings.embedder.replace("/", "--")
+    for folder in (Path(settings.embedder).expanduser(), pulled):
+        if folder.is_dir():
+            return open_folder(folder, threads=settings.embed_threads)
+    raise InputError(
+        "embedder",
+        f"{settings.embedder!r} is not known; use bundled, multilingual, openai, a model's folder or a pulled "
+        "model's name",
+    )
+
+
+def build_llm(settings: Settings) -> LanguageModel | None:
+    """Return the language model that the settings name, None for none; it is reached when it is first used."""
+    provider = settings.provider
+    if provider == "none":
+        return None
+    if not settings.llm_model:
+        raise InputError("llm_model", f"is empty; name the model that {provider} is to run, or set llm to `none`")
+    if provider == "local":
+        from mnemic.backends.models.llama import LlamaModel  # noqa: PLC0415 - only the chosen backend is imported
+
+        return LlamaModel(
+            _gguf(settings), context=settings.llm_context, threads=settings.llm_threads, timeout=settings.llm_timeout
+        )
+    return _remote_llm(
+        provider, settings.llm_base_url, settings.llm_api_key, settings.llm_model,
+        timeout=settings.llm_timeout, tries=settings.llm_tries,
+    )  # fmt: skip
+
+
+def build_judge(settings: Settings) -> LanguageModel | None:
+    """Return the model that judges answers, None when none is configured."""
+    if not settings.judge_model:
+        return None
+    return _remote_llm(
+        "openai", settings.judge_base_url, settings.judge_api_key, settings.judge_model,
+        timeout=settings.llm_timeout, tries=settings.llm_tries,
+    )  # fmt: skip
+
+
+def _remote_llm(  # noqa: PLR0913 - what a connection is made of
+    provider: str, base_url: str, api_key: str, model: str, *, timeout: float, tries: int
+) -> LanguageModel:
+    if provider == "anthropic":
+        from mnemic.backends.models.anthropic_chat import AnthropicChat  # noqa: PLC0415
+
+        return AnthropicChat(base_url, api_key, model, timeout=timeout, tries=tries)
+    from mnemic.backends.models.openai_chat import OpenAIChat  # noqa: PLC0415
+
+    return OpenAIChat(base_url, api_key, model, timeout=timeout, tries=tries)
+
+
+def _gguf(settings: Settings) -> Path:
+    """Return the file of a local model: a path, or a pulled model's name."""
+    given = Path(settings.llm_model).expanduser()
+    pulled = settings.folder / MODELS / settings.llm_model.replace("/", "--")
+    for place in (given, pulled):
+        if place.is_file():
+            return place
+        files = sorted(place.glob("*.gguf")) if place.is_dir() else []
+        if files:
+            return files[0]
+    raise InputError(
+        "llm_model", f"{settings.llm_model!r} is no GGUF file and no pulled model; `mnemic models pull` brings one"
+    )
+
+
+def pull_model(name: str, into: Path, *, source: str | None = None) -> Path:
+    """Bring a sentence embedder from a model hub, or from the folder `source`, into a folder; return where it lies."""
+    from mnemic.backends.models.pull import pull  # noqa: PLC0415 - brings the hub's client with it
+
+    return pull(name, into, source=source)

@@ -80,9 +80,7 @@ def build_judge(settings: Settings) -> LanguageModel | None:
     )  # fmt: skip
 
 
-def _remote_llm(  # noqa: PLR0913 - what a connection is made of
-    provider: str, base_url: str, api_key: str, model: str, *, timeout: float, tries: int
-) -> LanguageModel:
+def _remote_llm(provider: str, base_url: str, api_key: str, model: str, *, timeout: float, tries: int) -> LanguageModel:
     if provider == "anthropic":
         from mnemic.backends.models.anthropic_chat import AnthropicChat  # noqa: PLC0415
 

@@ -141,7 +141,7 @@ def build(
     return _assembled(settings, store, embedder, llm, clock, (close_embedder, close_llm), replacing=replacing)
 
 
-def _assembled(  # noqa: PLR0913 - all that was opened
+def _assembled(
     settings: Settings,
     store: Store,
     embedder: Embedder,

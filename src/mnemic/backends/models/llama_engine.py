@@ -35,6 +35,8 @@ _LOADING: Final = 600.0
 """Seconds that loading may take: tens of gigabytes from a slow disk."""
 _ENDING: Final = 5.0
 """Seconds in which a process that was told to end has ended, or is killed."""
+_ERROR: Final = re.compile(r"[\d.]+ E (.+)")
+"""A line of llama.cpp's messages that tells an error, after the time."""
 _SOCKET_PATH: Final = 100
 """Bytes that the path of a socket may have: 104 on macOS, 108 on Linux."""
 
@@ -113,7 +115,7 @@ class Engine:
             raise fault(
                 self._name,
                 f"cannot be loaded: {path} is too large for this machine's memory (a smaller llm_context helps), newer "
-                f"than the installed xllamacpp, or damaged: {self._process.last_words() or told['failed']}",
+                f"than the installed xllamacpp, or damaged: {self._process.first_error() or told['failed']}",
             )
 
 
@@ -126,7 +128,7 @@ class _Process:
 
     def __init__(self, path: Path, context: int, threads: int) -> None:
         self._parent = os.getpid()
-        self._folder = tempfile.mkdtemp(prefix="mnemic-")
+        self._folder = tempfile.mkdtemp(prefix="mnemic-llama-")
         door = str(Path(self._folder) / "llama.sock")
         if os.name != "posix" or len(os.fsencode(door)) > _SOCKET_PATH:
             door = ""
@@ -136,7 +138,6 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env={**os.environ, "GGML_NO_BACKTRACE": "1"},  # a debugger would be started otherwise
         )
         self._lines: queue.SimpleQueue[Mapping[str, Any] | None] = queue.SimpleQueue()
         self._reader = threading.Thread(target=_read, args=(self._child.stdout, self._lines), daemon=True)
@@ -169,11 +170,13 @@ class _Process:
                 raise _GoneError(self._ending())
             yield line
 
-    def last_words(self) -> str:
-        """Return the last line that it printed about an error."""
+    def first_error(self) -> str:
+        """Return what llama.cpp told as its first error: the others follow from it."""
+        return next((found[1] for line in self._printed() if (found := _ERROR.match(line))), "")
+
+    def _printed(self) -> list[str]:
         self._errors.seek(0)
-        lines = [line.strip() for line in self._errors.read().decode("utf-8", "replace").splitlines()]
-        return next((line[:200] for line in reversed(lines) if line), "")
+        return [line.strip()[:300] for line in self._errors.read().decode("utf-8", "replace").splitlines()]
 
     def close(self) -> None:
         """End it, at once when it listens, by force when not."""
@@ -195,7 +198,7 @@ class _Process:
             code = self._child.wait(_ENDING)
         except subprocess.TimeoutExpired:
             return "llama.cpp said no more"
-        words = self.last_words()
+        words = next((line for line in reversed(self._printed()) if line), "")
         return f"llama.cpp ended with code {code}{words and f' ({words})'}"
 
 

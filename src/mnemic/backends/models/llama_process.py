@@ -80,7 +80,7 @@ def serve(out: BinaryIO, path: str, context: int, threads: int, door: str) -> No
         server = load(path, context, threads, door)
     except (ImportError, RuntimeError, ValueError) as error:
         tell(failed="missing" if isinstance(error, ImportError) else str(error))
-        return
+        os._exit(1)  # the thread that reads would keep Python from ending
     tell(ready=True)
     while True:
         asked = line.requests.get()
@@ -103,4 +103,5 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all processes; whoever started this one decides
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
+    os.environ["GGML_NO_BACKTRACE"] = "1"  # ggml would start a debugger when it fails
     serve(answers, sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4])

@@ -107,9 +107,7 @@ class Line:
             yield
         except LanguageError:
             raise
-        except (
-            Exception
-        ) as error:  # broad: the libraries raise ValueError, TypeError and httpx2's errors besides theirs
+        except Exception as error:  # broad: ValueError, TypeError and httpx2's errors come besides the library's
             raise self._told(error) from error
 
     def fault(self, what: str, *, passing: bool, status: int | None = None, wait: float | None = None) -> LanguageError:
@@ -176,7 +174,7 @@ class Line:
                 f"answered with something that is not JSON ({_name(error)}); check {place.settings}_base_url",
                 passing=True,
             )
-        keyless = re.search("credential|api_key|authentication", str(error), re.IGNORECASE)
+        keyless = re.search("credential|api_key|authentication", _name(error), re.IGNORECASE)
         hint = f"; set {place.settings}_api_key" if keyless else ""
         return self.fault(f"cannot be asked: {_name(error)}{hint}", passing=False)
 

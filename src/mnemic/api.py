@@ -13,6 +13,7 @@ from mnemic import config, wiring
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
+from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -117,7 +118,7 @@ class Memory:
         if self._parts.language is None:
             return added
         try:
-            self._parts.worker.wait(added.cube, None, user=user)
+            self._parts.worker.wait(added.cube, None, user=user, patient=False)
         except (JobError, WaitTimeoutError) as error:
             told = f"stored, and read by rules; the language model has not read it yet: {error}"
             return replace(added, notes=(*added.notes, told))
@@ -260,6 +261,10 @@ class Memory:
     def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:
         """Return the sessions of a user, oldest first."""
         return self._parts.explain.sessions(user=user, cube=cube)
+
+    def entities(self, *, user: str | int, cube: str | None = None) -> Sequence[Entity]:
+        """Return the named things that messages mention, the most mentioned first; a language model notes them."""
+        return self._parts.explain.entities(user=user, cube=cube)
 
     def stats(self, *, user: str | int, cube: str | None = None) -> Stats:
         """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""

@@ -133,12 +133,19 @@ class Worker:
         return True
 
     def wait(
-        self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
+        self,
+        cube: str | None,
+        jobs: str | Sequence[str] | None,
+        *,
+        user: str,
+        timeout: float = 60,
+        patient: bool = True,
     ) -> Sequence[Job]:
         """Wait until jobs are finished; without a thread of its own, run them here.
 
         Default are all open ones and what they lead to, except those that are planned for a later time by the
-        calendar. What only waits for more to come, is done at once.
+        calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
+        again is not waited for.
         """
         wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         deadline = time.monotonic() + _seconds(timeout)
@@ -159,7 +166,7 @@ class Worker:
             if not waiting:
                 return found
             left = deadline - time.monotonic()
-            if left <= 0 or self._are_put_off(waiting, left):
+            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
                 late = next((job.error for job in waiting if job.error), None)
                 why = f"; the last error was: {late.strip().splitlines()[-1]}" if late else ""
                 raise WaitTimeoutError(

@@ -13,6 +13,7 @@ from mnemic import config, wiring
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
+from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
@@ -137,6 +138,20 @@ class Memory:
     def restore(self, id: str, *, user: str | int, version: int | None = None, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._parts.curate.restore(id, user=user, version=version, cube=cube)
+
+    def changes(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[MemoryChange]:
+        """Return the changes that were made of several memories at once, newest first."""
+        return self._parts.changing.list(user=user, limit=limit, cube=cube)
+
+    def undo(self, change: str, *, user: str | int, cube: str | None = None) -> Undone:
+        """Take a change back, by its id: its memories say again what they said before, as new versions.
+
+        A memory that has changed since, or is locked, is left as it is, and named. Raises `NotFoundError`, and
+        `ConflictError` when the change was taken back already, or when nothing of it can be.
+        """
+        undone = self._parts.changing.undo(change, user=user, cube=cube)
+        self._parts.worker.wake()
+        return undone
 
     def forget(
         self,

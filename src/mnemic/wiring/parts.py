@@ -21,6 +21,7 @@ from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.changing import Changing
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -74,6 +75,7 @@ class Parts:
     contexts: Contexts
     answer: AnswerService
     curate: Curate
+    changing: Changing
     explain: Explain
     cubes: CubeDesk
     forget: Forget
@@ -181,6 +183,7 @@ def _assembled(
         contexts=Contexts(store, recall, scoping),
         answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
         curate=Curate(store, embedder, clock, scoping),
+        changing=Changing(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,

@@ -21,6 +21,7 @@ from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.changing import Changing
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -74,6 +75,7 @@ class Parts:
     contexts: Contexts
     answer: AnswerService
     curate: Curate
+    changing: Changing
     explain: Explain
     cubes: CubeDesk
     forget: Forget
@@ -157,7 +159,7 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, warmth)
+    organize = _organize(settings, store, embedder, clock, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -181,6 +183,7 @@ def _assembled(
         contexts=Contexts(store, recall, scoping),
         answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
         curate=Curate(store, embedder, clock, scoping),
+        changing=Changing(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
@@ -202,8 +205,13 @@ def _nothing() -> None:
 
 
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
 ) -> Organize:
+    reader = None
+    if language is not None and settings.refine:
+        from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        reader = reader_of(settings, store, embedder, clock, language)
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -219,9 +227,10 @@ def _organize(
             clock,
             threshold=settings.heat_threshold,
             capacity=settings.mtm_segments,
-            weights=warmth,
+            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
         ),
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
+        reader,
     )

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,7 +19,9 @@ import pytest
 
 from mnemic.backends.models.llama import LlamaModel
 from mnemic.errors import LanguageError
-from mnemic.model.language import Prompt, Reply, Turn
+from mnemic.model.language import Prompt, Reply, Turn, TurnRole
+from mnemic.ports.llm import LanguageModel
+from mnemic.testing.llm_contract import CHECKS, check_prompts, check_reopening
 
 GGUF = os.environ.get("TEST_GGUF", "")
 
@@ -37,6 +39,9 @@ SCHEMA = {
     "required": ["name", "age", "kind"],
     "additionalProperties": False,
 }
+
+
+SLOW = (check_prompts, check_reopening)  # long texts, and another load; what they look for is looked for below
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +64,11 @@ def spoken(model: LlamaModel, prompt: Prompt) -> tuple[list[str], Reply]:
 def leave(stream: Iterator[object]) -> None:
     assert isinstance(stream, Generator)
     stream.close()
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check not in SLOW])
+def test_it_keeps_the_contract_of_language_models(model: LlamaModel, check: Callable[[LanguageModel], None]) -> None:
+    check(model)
 
 
 def test_it_answers_and_counts_tokens(model: LlamaModel) -> None:
@@ -148,6 +158,15 @@ def test_any_text_can_be_said(model: LlamaModel, text: str) -> None:
     assert model.complete(asking(text, most=3)).tokens_out <= 3
 
 
+@pytest.mark.parametrize(
+    "roles",
+    [("system",), ("user", "assistant", "user"), ("assistant", "user"), ("user", "user"), ("user", "assistant")],
+)
+def test_turns_of_any_order_are_answered(model: LlamaModel, roles: tuple[TurnRole, ...]) -> None:
+    turns = tuple(Turn(role, "Hello, please.") for role in roles)
+    assert model.complete(Prompt(turns, max_tokens=3)).tokens_out <= 3
+
+
 def test_what_would_steer_the_model_is_plain_text_to_it(model: LlamaModel) -> None:
     plain = model.complete(asking("hello", most=1)).tokens_in
     steering = model.complete(asking("hello<|im_end|>", most=1)).tokens_in
@@ -208,7 +227,7 @@ def test_closing_ends_its_process_and_a_later_call_starts_one() -> None:
     assert process.poll() is not None
     assert not folder.exists()
     assert threading.active_count() == before
-    assert model.complete(asking("Hello", most=1)).text
+    check_reopening(model)
     model.close()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,7 @@ from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
 from mnemic.errors import InputError, ModelError
+from mnemic.ports.store import Store
 from mnemic.services.reranking import DEPTH, Reranking
 from mnemic.testing.model_says import fails
 from mnemic.testing.model_server import ModelServer
@@ -67,7 +68,7 @@ def reranked(folder: Path, clock: Clock | None = None) -> Iterator[tuple[Memory,
         store = Watched(memory._parts.store)
         fake = Fake(store)
         talk(memory, TALK, user="ann")
-        memory._parts.recall._store = store  # type: ignore[assignment] - it reads only
+        memory._parts.recall._store = cast("Store", store)
         memory._parts.recall.reranking = Reranking(fake, clock)
         yield memory, fake
 

@@ -15,6 +15,7 @@ from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -124,6 +125,16 @@ class Memory:
             told = f"stored, and read by rules; the language model has not read it yet: {error}"
             return replace(added, notes=(*added.notes, told))
         return added
+
+    def extract(
+        self, messages: Messages, *, user: str | int, agent: str | int | None = None, cube: str | None = None
+    ) -> Extraction:
+        """Return what would be remembered of messages, and what it would change, without storing anything.
+
+        Messages are as in `add`. Rules read them, and the language model when one is configured; what it said without
+        evidence is told in `unbelieved`. Its call is accounted.
+        """
+        return self._parts.preview.extract(messages, user=user, agent=agent, cube=cube)
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Correct a memory: a new version takes the place of the current one, which stays in its history."""

@@ -32,6 +32,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.portability import Portability
+from mnemic.services.preview import Preview
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -87,6 +88,7 @@ class Parts:
     worker: Worker
     language: Language | None
     accounts: Accounts
+    preview: Preview
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -191,6 +193,7 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        preview=_preview(settings, store, embedder, clock, scoping, language),
         settle=settle,
         close_models=close_models,
         organize=organize,
@@ -202,6 +205,18 @@ def _assembled(
 
 def _nothing() -> None:
     """Close what needs no closing: a given embedder is its owner's to close."""
+
+
+def _preview(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Preview:
+    refining = None
+    if language is not None:
+        from mnemic.wiring.refinement import refining_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        refining = refining_of(settings, store, embedder, clock, language)
+    model = "" if language is None else language.name
+    return Preview(store, embedder, clock, scoping, zone=settings.zone, refining=refining, model=model)
 
 
 def _organize(

@@ -1,4 +1,4 @@
-"""The commands that correct and erase: update, lock, restore, forget.
+"""The commands that correct and erase: update, lock, restore, reorganize, forget.
 
 Corrections keep the old version; forgetting erases, and asks first when it is about much.
 """
@@ -43,6 +43,22 @@ def lock(
     with face.memory() as memory:
         changed = memory.lock(memory_id, user=face.user, locked=not off, cube=cube)
     face.confirm(changed, lambda: f"{'locked' if changed.locked else 'unlocked'}: {shown(changed.current.text)}")
+
+
+def reorganize(
+    context: typer.Context,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be changed; change nothing.")] = False,
+    cube: Cube = None,
+) -> None:
+    """Merge what says the same, close old plans, sum up what belongs together; `undo` takes it back."""
+    face = face_of(context)
+    with face.memory() as memory:
+        change = memory.reorganize(user=face.user, dry_run=dry_run, cube=cube)
+    if change is None:
+        face.note("everything is in order")
+    leave_when_nothing(change)
+    face.confirm(change, lambda: showing.change(change))
 
 
 def restore(

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from mnemic.shells.cli import showing
+from mnemic.shells.cli.exits import NOTHING
 from mnemic.shells.cli.face import face_of, leave_when_nothing, read_words
 from mnemic.shells.cli.wording import shown
 
@@ -57,7 +58,7 @@ def reorganize(
         change = memory.reorganize(user=face.user, dry_run=dry_run, cube=cube)
     if change is None:
         face.note("everything is in order")
-    leave_when_nothing(change)
+        raise typer.Exit(NOTHING)
     face.confirm(change, lambda: showing.change(change))
 
 

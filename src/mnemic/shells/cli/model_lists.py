@@ -110,8 +110,8 @@ def use(path: Path) -> str:
 
 def _shelf(titles: Sequence[str]) -> Table:
     shelf = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in titles:
-        shelf.add_column(title, overflow="fold")
+    for number, title in enumerate(titles):
+        shelf.add_column(title, overflow="fold", no_wrap=number == 0)  # names are copied from here
     return shelf
 
 

@@ -15,6 +15,7 @@ from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -125,6 +126,16 @@ class Memory:
             return replace(added, notes=(*added.notes, told))
         return added
 
+    def extract(
+        self, messages: Messages, *, user: str | int, agent: str | int | None = None, cube: str | None = None
+    ) -> Extraction:
+        """Return what would be remembered of messages, and what it would change, without storing anything.
+
+        Messages are as in `add`. Rules read them, and the language model when one is configured; what it said without
+        evidence is told in `unbelieved`. Its call is accounted.
+        """
+        return self._parts.preview.extract(messages, user=user, agent=agent, cube=cube)
+
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Correct a memory: a new version takes the place of the current one, which stays in its history."""
         updated = self._parts.curate.update(id, text, user=user, cube=cube)
@@ -184,6 +195,14 @@ class Memory:
         if wait and job is not None:
             self._parts.worker.wait(cube, job, user=str(user), timeout=3_600)
         return job
+
+    def reorganize(self, *, user: str | int, dry_run: bool = False, cube: str | None = None) -> MemoryChange | None:
+        """Put memories in order: merge what says the same, close plans that are over, sum up what belongs together.
+
+        One change, which `undo` takes back; None when nothing was to be done. It also runs by itself (see
+        `reorganize_hours`). With `dry_run` the steps are returned and nothing is stored. Sums need a language model.
+        """
+        return self._parts.reorganizing.run(user=user, dry_run=dry_run, cube=cube)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 

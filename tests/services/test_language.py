@@ -148,8 +148,8 @@ def test_a_success_in_between_keeps_the_breaker_closed(configured: Configured) -
 
 
 def test_refusals_and_wrong_prompts_are_no_outage(configured: Configured) -> None:
-    script = [refuses(), fails(400, "too long"), says("", finish="content_filter")] * 3
-    with configured.open(script) as (memory, server):
+    script: list[Scripted] = [refuses(), fails(400, "too long"), says("", finish="content_filter")]
+    with configured.open(script * 3) as (memory, server):
         assert ask(memory, 10) == ["language_model_failed"] * 9 + ["In Paris."]
         assert len(server.requests) == 10
 

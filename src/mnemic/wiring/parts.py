@@ -30,14 +30,16 @@ from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
-from mnemic.services.organize import Organize
+from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
+from mnemic.services.preview import Preview
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
+from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
@@ -83,11 +85,13 @@ class Parts:
     profiles: Profiles
     portability: Portability
     organize: Organize
+    reorganizing: Reorganizing
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
     language: Language | None
     accounts: Accounts
+    preview: Preview
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -165,7 +169,9 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, language)
+    every = timedelta(hours=settings.reorganize_hours)
+    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -197,9 +203,11 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        preview=_preview(settings, store, embedder, clock, scoping, language),
         settle=settle,
         close_models=close_models,
         organize=organize,
+        reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
@@ -210,14 +218,32 @@ def _nothing() -> None:
     """Close what needs no closing: a given embedder is its owner's to close."""
 
 
+def _preview(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Preview:
+    refining = None
+    if language is not None:
+        from mnemic.wiring.refinement import refining_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        refining = refining_of(settings, store, embedder, clock, language)
+    model = "" if language is None else language.name
+    return Preview(store, embedder, clock, scoping, zone=settings.zone, refining=refining, model=model)
+
+
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    clock: Clock,
+    recall: Recall,
+    language: Language | None,
+    reorganizing: Reorganizing,
 ) -> Organize:
-    reader = None
+    further: list[Further] = [reorganizing]
     if language is not None and settings.refine:
         from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
 
-        reader = reader_of(settings, store, embedder, clock, language)
+        further.append(reader_of(settings, store, embedder, clock, language))
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -238,5 +264,5 @@ def _organize(
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
-        reader,
+        further,
     )

@@ -70,8 +70,9 @@ def _play(face: Face, script: Script, folder: str, user: str, pace: float, html:
             model=memory.llm.name,
         )
         screen.holdings(found)
-        found = replace(found, drawing=demo_run.draw(memory, script, user))
-        screen.drawing(found)
+        if memory.llm.name is not None:
+            drawing = screen.drawing(memory.llm.name, lambda: demo_run.draw(memory, script, user))
+            found = replace(found, drawing=drawing)
         answers = screen.answers(demo_run.ask(memory, script, user), golden=script.golden, model=found.model)
         outcome = replace(found, answers=tuple(answers), stats=memory.stats(user=user))  # asking warms topics
     if html is not None:

@@ -123,11 +123,8 @@ def play(memory: Memory, script: Script, user: str) -> Iterator[SessionStep]:
         )
 
 
-def draw(memory: Memory, script: Script, user: str) -> Drawing | None:
-    """Let the language model, when there is one, read the last session once more, without storing what it draws."""
-    model = memory.llm.name
-    if model is None:
-        return None
+def draw(memory: Memory, script: Script, user: str) -> Drawing:
+    """Let the language model read the last session once more, without storing what it draws."""
     name, _, messages = script.conversation.sessions[-1]
     start = time.perf_counter()
     found = memory.extract(messages, user=user)

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from rich.text import Text
 from mnemic.importing.locomo import CATEGORIES
 from mnemic.model.profile import Profile
 from mnemic.shells.cli import people, showing, tiers
-from mnemic.shells.cli.demo_run import AnswerStep, Outcome, SessionStep
+from mnemic.shells.cli.demo_run import AnswerStep, Drawing, Outcome, SessionStep
 from mnemic.shells.cli.demo_script import Script
 from mnemic.shells.cli.showing import inset
 from mnemic.shells.cli.wording import day, one_line, plural, span, took
@@ -104,17 +104,15 @@ class Screen:
             self._console.print()
             self._console.print(Text(f"and of whom they spoke: {', '.join(others)}", "dim"))
 
-    def drawing(self, outcome: Outcome) -> None:
-        """Show what the language model draws from the last session, when there is one."""
-        drawn = outcome.drawing
-        if drawn is None:
-            return
-        self.title(
-            f"What {outcome.model} draws", f"from the last session, {plural(drawn.messages, 'turn')}, in one call"
-        )
+    def drawing(self, model: str, draw: Callable[[], Drawing]) -> Drawing:
+        """Show what the language model draws from the last session; return it."""
+        self.title(f"What {model} draws", "from the last session, in one call")
+        drawn = draw()
+        self._console.print(Text(f"{plural(drawn.messages, 'turn')} in {took(drawn.seconds)}", "dim"))
         self._console.print(showing.extraction(drawn.extraction))
         for note in drawn.extraction.notes:
             self._console.print(Text(one_line(note), "yellow"))
+        return drawn
 
     def answers(self, steps: Iterable[AnswerStep], *, golden: bool, model: str | None = None) -> list[AnswerStep]:
         """Show questions as they are answered; return them."""

@@ -24,6 +24,6 @@ from mnemic.core.generation.wishes import EXTRACTIVE, Defaults, Wish, read_wish
 
 __all__ = [
     "EXTRACTIVE", "Defaults", "Frame", "Manner", "Read", "Reference", "Room", "Wish", "fit_talk", "marks_for",
-    "more_text", "number", "put_together", "read_reply", "read_wish", "rules", "say", "searches_in", "shrink", "standing_on",
-    "talk_turns", "talk_with", "visible", "without_references",
+    "more_text", "number", "put_together", "read_reply", "read_wish", "rules", "say", "searches_in", "shrink",
+    "standing_on", "talk_turns", "talk_with", "visible", "without_references",
 ]  # fmt: skip

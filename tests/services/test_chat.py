@@ -166,7 +166,8 @@ def test_a_message_that_is_too_long_for_the_model_is_refused_whole(tmp_path: Pat
 @pytest.mark.parametrize(
     "options, field",
     [({"message": ""}, "message"), ({"message": 3}, "message"), ({"store": "yes"}, "store"),
-     ({"session": ""}, "session"), ({"agent": ""}, "agent"), ({"depth": -1}, "depth"), ({"user": ""}, "user")],
+     ({"session": ""}, "session"), ({"agent": ""}, "agent"), ({"depth": -1}, "depth"), ({"user": ""}, "user"),
+     ({"deepth": 1}, "deepth")],
 )  # fmt: skip
 def test_what_cannot_be_is_named_and_nothing_is_stored(tmp_path: Path, options: dict[str, Any], field: str) -> None:
     with opened(tmp_path) as memory:

@@ -368,6 +368,14 @@ def test_a_question_that_is_none_is_named(tmp_path: Path, question: Any) -> None
     assert caught.value.field == "question"
 
 
+def test_an_unknown_option_is_named(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        for call in (memory.ask, memory.ask_stream):
+            with pytest.raises(InputError, match="known: as_of") as caught:
+                call("Where do I live?", user="ann", store=False)  # type: ignore[call-arg] # what is tested
+            assert caught.value.field == "store"
+
+
 def test_calls_are_charged_to_whoever_may_write_to_what_is_read(tmp_path: Path) -> None:
     with opened(tmp_path, ["[none] No."] * 3) as memory:
         cube = memory.cubes.create("club", user="ann").id

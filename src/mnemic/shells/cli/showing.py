@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemic.model.answer import Answer
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item
 from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Source, Version
@@ -212,6 +213,25 @@ def added(receipt: Added) -> RenderableType:
         for skip in receipt.skipped
     ]
     lines += [Text(f"  {message_id}", "dim") for message_id in receipt.message_ids]
+    return Group(*lines)
+
+
+def extraction(found: Extraction) -> RenderableType:
+    """Return what a dry run found: each statement, what it would change, and its evidence."""
+    lines: list[RenderableType] = [Text(f"read by {found.mode}; nothing was stored", "dim")]
+    for item in found.items:
+        head = Text(f"{item.change:<11}", "cyan" if item.change == "new" else "yellow")
+        head.append(f"{item.kind.value} ", "dim").append(one_line(item.text, 200), "bold")
+        lines.append(head)
+        about = f"{item.attribute} \u00b7 {item.confidence:.2f} \u00b7 {day(item.valid_from)}"
+        lines.append(inset(Text(f"{about} \u00b7 \u201c{one_line(item.quote, QUOTE)}\u201d", "dim")))
+        if item.beside:
+            lines.append(inset(Text(f"beside: {one_line(item.beside, 200)}", "dim")))
+        if item.reason:
+            lines.append(inset(Text(f"because: {one_line(item.reason, 200)}", "dim")))
+    lines += [Text(f"not believed: {one_line(each.said, 120)} ({each.reason})", "yellow") for each in found.unbelieved]
+    if not found.items:
+        lines.append(Text("nothing would be drawn from it; it would be kept and found as it is", "yellow"))
     return Group(*lines)
 
 

@@ -85,7 +85,7 @@ def show_stream(face: Face, pieces: Iterator[str | Answer]) -> Answer:
     try:
         for piece in pieces:
             if isinstance(piece, str):
-                face.out.print(shown(piece), end="", soft_wrap=True, style="bold")
+                face.out.print(shown(piece), end="", soft_wrap=True)  # styles would cut it up
             else:
                 said = piece
     finally:

@@ -63,8 +63,8 @@ def test_options_reach_the_model(terminal: Terminal, follow: Follow) -> None:
     model = follow("[none] No.", "[none] No.")
     said = terminal.type(
         "ask", "Where?", "--style", "brief", "--persona", "A gardener", "--relationship", "tutor",
-        "--system", "Be kind", "--model", "other", "--temperature", "0.7", "--max-tokens", "99", "--suggest", "2", "--depth", "1",
-        "--session", "s1", "--now", "2025-07-01T10:00Z",
+        "--system", "Be kind", "--model", "other", "--temperature", "0.7", "--max-tokens", "99", "--suggest", "2",
+        "--depth", "1", "--session", "s1", "--now", "2025-07-01T10:00Z",
     )  # fmt: skip
     assert said.code == 1 and "not in memory" in said.out
     prompt = model.prompts[0]

@@ -132,6 +132,20 @@ def test_a_prompt_fits_into_what_the_model_takes_in_whatever_is_remembered(tmp_p
         assert any("room for" in note for note in answer.notes)
 
 
+@pytest.mark.parametrize("context", [1_024, 1_500, 3_000])
+@pytest.mark.parametrize("kind", ["ask", "chat"])
+def test_a_prompt_of_many_short_parts_fits_too(tmp_path: Path, context: int, kind: str) -> None:
+    with opened(tmp_path, ["[none] No."], llm_context=context) as memory:
+        turns = [(who, f"Tea {n} \u6ce2\u5c14\u56fe.") for n in range(60) for who in ("ann", "bot")]
+        talk(memory, turns, session="s1", day=2)
+        for fact in ("I like jazz.", "I have a cat.", "I work as a nurse.", "I play the cello.", "I love hiking."):
+            memory.add(fact, user="ann", session="s2")
+        memory.jobs.wait(user="ann")
+        getattr(memory, kind)("What about the tea?", user="ann", session="s1", budget=9_000, suggest=1, depth=1)
+        prompt = prompts(memory)[0]
+        assert sum(estimate_tokens(turn.text) + 8 for turn in prompt.turns) <= context - prompt.max_tokens
+
+
 def test_a_question_is_never_cut_one_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with opened(tmp_path, ["[none] No."], llm_context=2_048) as memory:
         for call in (memory.ask, memory.ask_stream):

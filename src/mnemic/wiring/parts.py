@@ -11,7 +11,6 @@ from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
-from mnemic.core.generation import Defaults, Manner
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
@@ -30,11 +29,10 @@ from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
-from mnemic.services.gathering import Gathering
 from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
-from mnemic.services.organize import Organize
+from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
 from mnemic.services.profiles import Profiles
@@ -43,10 +41,12 @@ from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
+from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm
 
 _log = logging.getLogger(__name__)
@@ -89,6 +89,7 @@ class Parts:
     profiles: Profiles
     portability: Portability
     organize: Organize
+    reorganizing: Reorganizing
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
@@ -167,15 +168,13 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, language)
+    every = timedelta(hours=settings.reorganize_hours)
+    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     remember = Remember(
         store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
     )
-    contexts = Contexts(store, recall, scoping)
-    profiles = Profiles(store, clock, scoping, zone=settings.zone)
-    answer = AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold)
-    gathering = Gathering(store, scoping, contexts, profiles, context=settings.llm_context)
-    generate = Generate(gathering, answer, language, clock, defaults=_defaults(settings), zone=settings.zone)
+    answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -189,16 +188,16 @@ def _assembled(
         scoping=scoping,
         remember=remember,
         recall=recall,
-        contexts=contexts,
-        answer=answer,
-        generate=generate,
-        chat=Chat(generate, remember),
+        contexts=answers.contexts,
+        answer=answers.extractive,
+        generate=answers.generate,
+        chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=profiles,
+        profiles=answers.profiles,
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -206,19 +205,10 @@ def _assembled(
         settle=settle,
         close_models=close_models,
         organize=organize,
+        reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
-    )
-
-
-def _defaults(settings: Settings) -> Defaults:
-    """Return what answers are like unless a caller says otherwise."""
-    return Defaults(
-        Manner(settings.persona, settings.answer_style, settings.relationship),
-        settings.llm_temperature,
-        settings.llm_max_tokens,
-        settings.llm_context,
     )
 
 
@@ -245,13 +235,19 @@ def _preview(
 
 
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    clock: Clock,
+    recall: Recall,
+    language: Language | None,
+    reorganizing: Reorganizing,
 ) -> Organize:
-    reader = None
+    further: list[Further] = [reorganizing]
     if language is not None and settings.refine:
         from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
 
-        reader = reader_of(settings, store, embedder, clock, language)
+        further.append(reader_of(settings, store, embedder, clock, language))
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -272,5 +268,5 @@ def _organize(
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
-        reader,
+        further,
     )

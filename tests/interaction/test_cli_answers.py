@@ -102,7 +102,7 @@ def test_an_answer_that_breaks_off_at_a_terminal_ends_as_a_model_error(
     follow(Broken("You live in Po", outage()))
     said = terminal.type("ask", "Where do I live?")
     assert said.code == 5 and "You live in" in said.out and "cannot be reached" in said.err
-    assert "--mode extractive" in said.err
+    assert "models test" in said.err
 
 
 def test_an_outage_is_a_note_beside_the_extractive_answer(terminal: Terminal, follow: Follow) -> None:

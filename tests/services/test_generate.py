@@ -243,6 +243,12 @@ def test_a_reply_that_says_nothing_is_no_answer(tmp_path: Path, reply: str) -> N
             memory.ask("Where do I live?", user="ann", suggest=1, mode="model")
 
 
+def test_an_endless_reply_that_names_no_memory_is_not_asked_for_again(tmp_path: Path) -> None:
+    with opened(tmp_path, [Reply("well " * 50, "m", cut=True)]) as memory:
+        answer = memory.ask("Where do I live?", user="ann")
+        assert answer.mode == "extractive" and answer.spent.calls == 1
+
+
 def test_a_cut_reply_is_told(tmp_path: Path) -> None:
     with opened(tmp_path, lambda prompt: Reply(f"Porto [{number_of(prompt, 'Porto')}], wh", "m", cut=True)) as memory:
         answer = memory.ask("Where do I live?", user="ann")

@@ -75,9 +75,12 @@ class Dialogue:
         yield from self._streamed()
 
     def again(self, name: str) -> Reply | None:
-        """Ask once more, with the prompt of that name behind the reply; None when there is no room for it."""
-        said = self.reply.text if self.reply is not None else ""
-        turns = (Turn("assistant", said), Turn("user", load(name)))
+        """Ask once more, with the prompt of that name behind the reply; None when there is no room for it, or when the
+        reply was endless.
+        """
+        if self.reply is None or self.reply.cut:
+            return None
+        turns = (Turn("assistant", self.reply.text), Turn("user", load(name)))
         if self._room(turns) < 0:
             return None
         self._turns += turns

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from mnemic import Memory
+from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.config import Settings
 from mnemic.core.answering import NOT_FOUND
-from mnemic.errors import BudgetError, InputError, LanguageError
+from mnemic.errors import BudgetError, EmbedderError, InputError, LanguageError
 from mnemic.model.answer import Answer
 from mnemic.model.language import Prompt, Reply
-from mnemic.testing.scripted_model import Broken, outage, said_to
+from mnemic.testing.scripted_model import Broken, ScriptedModel, outage, said_to
 from mnemic.text import estimate_tokens
 from tests.services.opened import Clock, open_memory, talk
 from tests.services.scripted import TOLD, citing, last, number_of, opened, prompts, purposes
@@ -353,6 +358,34 @@ def test_an_outage_is_not_content_of_anything(tmp_path: Path) -> None:
         memory.jobs.wait(user="ann")
         assert not any("kaput" in str(item) for item in memory.list(user="ann"))
         assert not any("kaput" in entry.text for entry in memory.profile(user="ann"))
+
+
+class Failing:
+    """Embeds by hashing; fails while it is down."""
+
+    def __init__(self) -> None:
+        self._inner = HashingEmbedder(64)
+        self.name, self.width = self._inner.name, self._inner.width
+        self.down = False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.down:
+            raise EmbedderError("the embedder is down")
+        return self._inner.embed(texts)
+
+
+@pytest.mark.parametrize("mode", ["auto", "extractive"])
+def test_an_outage_of_the_embedder_is_told_with_the_answer(tmp_path: Path, mode: str) -> None:
+    embedder = Failing()
+    model = ScriptedModel(citing("Porto"))
+    settings = Settings(home=str(tmp_path), worker=False, refine=False)
+    with Memory(settings=settings, embedder=embedder, llm=model, clock=Clock()) as memory:
+        talk(memory, TOLD)
+        embedder.down = True
+        answer = memory.ask("Where is Porto?", user="ann", mode=mode)
+        assert "Porto" in answer.text and len([note for note in answer.notes if "embedder is down" in note]) == 1
+        said = memory.chat("Where is Porto?", user="ann", mode=mode)
+        assert said.stored[0].stored == 1 and any("embedder is down" in note for note in said.notes)
 
 
 def test_a_spent_budget_leaves_the_extractive_answer(tmp_path: Path) -> None:

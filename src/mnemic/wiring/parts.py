@@ -22,12 +22,14 @@ from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
+from mnemic.services.chat import Chat
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
+from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
@@ -45,6 +47,7 @@ from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
@@ -77,6 +80,8 @@ class Parts:
     recall: Recall
     contexts: Contexts
     answer: AnswerService
+    generate: Generate
+    chat: Chat
     curate: Curate
     changing: Changing
     explain: Explain
@@ -172,34 +177,33 @@ def _assembled(
     every = timedelta(hours=settings.reorganize_hours)
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
     organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
+    remember = Remember(
+        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+    )
+    answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
-
-    def settle() -> None:
-        """Do what waits for a quiet moment."""
-        organize.settle()
-        forget.settle()
-
+    settle = partial(_settle, organize, forget)
     return Parts(
         settings=settings,
         clock=clock,
         embedder=embedder,
         store=store,
         scoping=scoping,
-        remember=Remember(
-            store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-        ),
+        remember=remember,
         recall=recall,
-        contexts=Contexts(store, recall, scoping),
-        answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
+        contexts=answers.contexts,
+        answer=answers.extractive,
+        generate=answers.generate,
+        chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=Profiles(store, clock, scoping, zone=settings.zone),
+        profiles=answers.profiles,
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -212,6 +216,12 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
+
+
+def _settle(organize: Organize, forget: Forget) -> None:
+    """Do what waits for a quiet moment."""
+    organize.settle()
+    forget.settle()
 
 
 def _nothing() -> None:

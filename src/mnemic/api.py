@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +11,7 @@ from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
 from mnemic.config import Settings
+from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.item import Explanation, Item, Stats
@@ -109,6 +110,18 @@ class Memory:
         self._parts.worker.wake()
         if wait and added.job is not None:
             self._parts.worker.wait(added.cube, [added.job], user=str(user))
+            added = self._read_by_model(added, str(user))
+        return added
+
+    def _read_by_model(self, added: Added, user: str) -> Added:
+        """Wait for the language model, when there is one. What was added is stored and read by rules, come what may."""
+        if self._parts.language is None:
+            return added
+        try:
+            self._parts.worker.wait(added.cube, None, user=user)
+        except (JobError, WaitTimeoutError) as error:
+            told = f"stored, and read by rules; the language model has not read it yet: {error}"
+            return replace(added, notes=(*added.notes, told))
         return added
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002

@@ -14,6 +14,7 @@ from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange, Undone
+from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -137,6 +138,28 @@ class Memory:
     def restore(self, id: str, *, user: str | int, version: int | None = None, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._parts.curate.restore(id, user=user, version=version, cube=cube)
+
+    def feedback(
+        self,
+        text: str,
+        *,
+        user: str | int,
+        cube: str | None = None,
+        session: str | int | None = None,
+        dry_run: bool = False,
+        mode: str = "auto",
+    ) -> Feedback:
+        """Change memories as plain words ask: "forget the peanut thing", "my sister is called Noor, not Nora".
+
+        What is meant is found, and changed as new versions, all of it or nothing; the reply shows each step, and has
+        the id that `undo` takes. The words are kept as a message (session `feedback`). With `dry_run`, the plan is
+        shown and nothing is written. A language model reads the words when there is one, rules (English) when not, or
+        when it fails; `mode` `rules` or `model` allows only one of them. When it is not plain what is meant, nothing is
+        changed, and the reply says so.
+        """
+        given = self._parts.feedback.give(text, user=user, cube=cube, session=session, dry_run=dry_run, mode=mode)
+        self._parts.worker.wake()
+        return given
 
     def changes(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[MemoryChange]:
         """Return the changes that were made of several memories at once, newest first."""

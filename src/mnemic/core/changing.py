@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from mnemic.core.curating import edited, keyed
-from mnemic.core.erasure import marks
+from mnemic.core.erasure import mark, marks
 from mnemic.model.change import Action, Step
 from mnemic.model.memory import Change, Memory, Source, Version
 from mnemic.model.moment import from_micros, to_micros
@@ -192,11 +192,15 @@ def undone(memory: Memory, step: Step, *, version_id: str, recorded_at: datetime
     return keyed(replace(memory, versions=_ordered(drawn)))
 
 
-def marks_of(edit: Edit) -> set[str]:
-    """Return the marks of the statements that an edit takes back: reading their messages again must not repeat them."""
+def marks_of(edit: Edit, source: str = "") -> set[str]:
+    """Return the marks of the statements that an edit takes back: reading their messages again must not repeat them,
+    nor reading the message `source`, which speaks of them to take them back.
+    """
     if edit.before is None or edit.action is not Action.REMOVE:
         return set()
-    return _lost(edit.before, edit.after)
+    current = edit.before.current
+    asking = {mark(source, edit.before.subject, edit.before.attribute, current.value)} if source else set()
+    return _lost(edit.before, edit.after) | asking
 
 
 def marks_undone(step: Step, before: Memory, after: Memory) -> tuple[set[str], set[str]]:

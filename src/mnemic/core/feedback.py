@@ -87,13 +87,15 @@ _BEHIND: Final = re.compile(
 )
 _EVERY: Final = re.compile(r"^(?:everything|anything|all|every ?thing)\b|\b(?:everywhere|anywhere)\b", re.IGNORECASE)
 _PUT: Final = re.compile(
-    r"^(?:replace|rename|change|correct|switch|swap|substitute|fix|update)\s+(?:the (?:name|word|spelling)s?(?: of)?\s+)?"
-    r"(?P<old>.{1,80}?)\s+(?:by|with|to|into|for|->|\u2192|=>)\s+(?P<new>.{1,80}?)"
+    r"^(?:replace|rename|change|correct|switch|swap|substitute|fix|update)\s+"
+    r"(?:the (?:name|word|spelling)s?(?: of)?\s+)?(?P<old>.{1,80}?)\s+(?:by|with|to|into|for|->|\u2192|=>)\s+"
+    r"(?P<new>.{1,80}?)"
     r"(?:\s*,?\s*(?:everywhere|anywhere|in (?:all|every|my).{0,40}|wherever.{0,40}|please|throughout))*\s*[.!]*$",
     re.IGNORECASE,
 )
 _NEVER: Final = re.compile(
-    r"^(?:(?:i|we) (?:have |had )?(?:never|didn't|did not) (?:ever )?(?:say|said|told you|tell you|claim(?:ed)?|mention(?:ed)?)"
+    r"^(?:(?:i|we) (?:have |had )?(?:never|didn't|did not) (?:ever )?"
+    r"(?:say|said|told you|tell you|claim(?:ed)?|mention(?:ed)?)"
     r"|it(?:'s| is) (?:not true|wrong|false)|it isn't true)\s+(?:anything about |that )?(?P<claim>.+?)[.!]*$",
     re.IGNORECASE,
 )

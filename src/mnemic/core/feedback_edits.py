@@ -98,6 +98,12 @@ def _learn(intent: Learn, drafting: Drafting) -> None:
     ]
     similar = [(drafting.memories[name], cosine) for name, cosine in intent.similar if name in drafting.memories]
     plan = reconcile.plan(candidate, beside, similar=similar)
+    if intent.onto is not None:
+        chosen = drafting.memories.get(intent.onto)
+        if chosen is None or not chosen.stands:
+            return
+        changes = reconcile.Supersede(chosen.id, chosen.current.id, candidate, past=False)
+        plan = reconcile.Skip(chosen.id, LOCKED) if chosen.locked else changes
     if isinstance(plan, reconcile.Skip):
         drafting.skipped.append(_skipped(drafting.memories[plan.memory_id], Action.CORRECT))
         return
@@ -110,7 +116,9 @@ def _learn(intent: Learn, drafting: Drafting) -> None:
         target, plan, source=replace(drafting.source, quote=candidate.quote), ids=iter(drafting.new_id, None),
         recorded_at=drafting.now, cube_key=drafting.cube_key,
     )  # fmt: skip
-    if target is not None and isinstance(plan, reconcile.Reinforce) and _tells_the_same(target, after):
+    if candidate.drawn_by:  # rules would not read it again: it stays as its owner's word
+        after = _by_hand(after, target)
+    if target is not None and _tells_the_same(target, after):
         drafting.notes.append(KNOWN_ALREADY)
         return
     drafting.take(after, _LEARNED.get(type(plan), Action.CORRECT), "")
@@ -119,6 +127,12 @@ def _learn(intent: Learn, drafting: Drafting) -> None:
 _LEARNED: Final[Mapping[type[object], Action]] = MappingProxyType(
     {reconcile.Add: Action.ADD, reconcile.Refine: Action.SUPPLEMENT}
 )
+
+
+def _by_hand(memory: Memory, before: Memory | None) -> Memory:
+    known = {version.id for version in before.versions} if before is not None else set()
+    versions = (each if each.id in known else replace(each, change=Change.EDITED) for each in memory.versions)
+    return replace(memory, versions=tuple(versions))
 
 
 def _tells_the_same(before: Memory, after: Memory) -> bool:

@@ -22,6 +22,9 @@ from mnemic.text import content_terms, fold, terms
 NEAREST: Final = 5
 """Memories that are named when it is not plain which is meant."""
 
+SHOWN: Final = 40
+"""Memories that a model is shown at most."""
+
 _NAMES: Final = ("relation.", "possession.pet", "identity.", "work.employer")
 """Attributes whose values are names: one that was wrong is wrong wherever it stands."""
 
@@ -69,10 +72,11 @@ class Restate:
 
 @dataclass(frozen=True, slots=True)
 class Learn:
-    """Let a statement find its place among what is known, as one of a conversation does."""
+    """Let a statement find its place among what is known, as one of a conversation does; or in the memory `onto`."""
 
     candidate: Candidate
     similar: tuple[tuple[str, float], ...] = ()
+    onto: str | None = None
 
 
 Intent = Remove | Reword | Rename | Restate | Learn
@@ -111,6 +115,16 @@ class Known:
         return [
             each for each in self.memories if each.attribute == candidate.attribute and fold(each.subject) == subject
         ]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a model was shown: the feedback, its moment and its speaker, and the memories by number from 1."""
+
+    text: str
+    said_at: datetime
+    speaker: str
+    memories: Sequence[Memory]
 
 
 NOTHING: Final = Plan(understood=False)
@@ -159,8 +173,11 @@ def _instead(asked: Instead, known: Known) -> Plan:
     for candidate in known.statements(asked.statement):
         wrong = [each for each in known.beside(candidate) if each.stands and akin(each.current.value, asked.old)]
         if len(wrong) == 1:
+            named = candidate.attribute.startswith(_NAMES)
+            if not candidate.single and not named:  # another thing, which may be known already
+                return Plan((Remove(wrong[0].id, reason, whole=False), Learn(candidate)))
             intents: list[Intent] = [Restate(wrong[0].id, candidate, reason)]
-            if candidate.attribute.startswith(_NAMES) and asked.old[:1].isupper():
+            if named and asked.old[:1].isupper():
                 others = [each for each in known.standing() if each.id != wrong[0].id]
                 found = (_replaced(each, asked.old, candidate.value, known.speaker) for each in others)
                 intents += [each for each in found if each]

@@ -27,6 +27,7 @@ from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
+from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
@@ -76,6 +77,7 @@ class Parts:
     answer: AnswerService
     curate: Curate
     changing: Changing
+    feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
     forget: Forget
@@ -161,6 +163,9 @@ def _assembled(
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     organize = _organize(settings, store, embedder, clock, recall, language)
     forget = Forget(store, clock, scoping)
+    remember = Remember(
+        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+    )
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
@@ -176,14 +181,13 @@ def _assembled(
         embedder=embedder,
         store=store,
         scoping=scoping,
-        remember=Remember(
-            store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-        ),
+        remember=remember,
         recall=recall,
         contexts=Contexts(store, recall, scoping),
         answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
+        feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
@@ -198,6 +202,18 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
+
+
+def _feedback(
+    store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, remember: Remember, language: Language | None
+) -> FeedbackService:
+    reader = None
+    if language is not None:
+        from mnemic.services.feedback_reading import FeedbackReading  # noqa: PLC0415 - what a model needs, as above
+
+        reader = FeedbackReading(language)
+    learn = Learning(store, embedder, clock).step
+    return FeedbackService(store, embedder, clock, scoping, remember, learn, reader)
 
 
 def _nothing() -> None:

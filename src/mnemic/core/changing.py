@@ -151,13 +151,18 @@ def step_of(edit: Edit, *, source: str = "", planned: bool = False) -> Step:
 
 
 def stands_in_the_way(step: Step, memory: Memory | None) -> str | None:
-    """Return why a step cannot be taken back: its memory is not as the step left it; None when it can."""
+    """Return why a step cannot be taken back: its memory is not as the step left it; None when it can.
+
+    A memory on which later changes were taken back is as the step left it again.
+    """
     if memory is None:
         return GONE
     if memory.locked:
         return LOCKED
     newest = max(memory.versions, key=lambda version: version.number)
-    if newest.id != step.after_version:
+    told = memory.current.text if memory.stands else None
+    undone_since = newest.change is Change.RESTORED and told == step.after
+    if newest.id != step.after_version and not undone_since:
         return CHANGED
     known = {version.id for version in memory.versions}
     return None if all(version_id in known for version_id, _, _ in step.held) else GONE

@@ -149,9 +149,6 @@ def _take(asked: Take, known: Known) -> Plan:
     meant = [memory for claim in known.statements(asked.claim) for memory in _stating(claim, known)]
     if not meant:
         meant = _mentioning(asked.about, known.standing())
-        exact = [each for each in meant if same_value(each.current.value, asked.about)]
-        if exact and not asked.every:
-            meant = exact
     if not meant:
         return NOTHING
     if not asked.every and _are_several(meant):

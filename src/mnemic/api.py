@@ -265,10 +265,40 @@ class Memory:
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,
-        cube: str | None = None,
+        template: str | Sequence[str] | None = None, cube: str | None = None,
     ) -> Profile:  # fmt: skip
-        """Return what is known about a person (default: everyone in the cube), with evidence and history."""
-        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, cube=cube)
+        """Return what is known about a person (default: everyone in the cube), with evidence and history.
+
+        A template (`person`, `assistant`, `customer`, one of the file that the setting `profile_templates` names, or a
+        list of attributes) says what is shown, and in which order, of one person (default: the user); `missing` names
+        those of its attributes of which nothing is known.
+        """
+        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, template=template, cube=cube)
+
+    def set_profile(
+        self,
+        attribute: str,
+        value: str | None = None,
+        *,
+        user: str | int,
+        subject: str | None = None,
+        remove: bool = False,
+        locked: bool | None = None,
+        cube: str | None = None,
+    ) -> Sequence[MemoryRecord]:
+        """Set an attribute of a person (default: the user) by its dotted name, such as `home.place`; return what is
+        known of it.
+
+        Of an attribute that holds many values, one is added. `remove` takes back all that is known of it. With
+        `locked`, the attribute stays as it is whatever is said later, also when nothing is known of it yet and it holds
+        one value at a time; False lets it change again. `undo` takes an edit back (see `changes`). Raises `InputError`
+        naming the nearest attributes for one that there is not.
+        """
+        edited = self._parts.profile_editing.set(
+            attribute, value, user=user, subject=subject, remove=remove, locked=locked, cube=cube
+        )
+        self._parts.worker.wake()
+        return edited
 
     def get(self, id: str, *, user: str | int, cube: str | None = None) -> Item:  # noqa: A002
         """Return a message or a memory by id, whole. Raises `NotFoundError`."""

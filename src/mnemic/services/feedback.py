@@ -18,6 +18,7 @@ from mnemic.core.changing import Edit, step_of
 from mnemic.core.feedback import Put, read_feedback
 from mnemic.core.feedback_edits import Drafting, draft_edits
 from mnemic.core.feedback_plan import NEAREST, SHOWN, Known, Plan, Shown, plan_feedback
+from mnemic.core.profile import known_as
 from mnemic.errors import EmbedderError, InputError, ModelError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step
@@ -34,7 +35,7 @@ from mnemic.services.nearest import nearest
 from mnemic.services.remember import Prepared, Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
-from mnemic.text import content_terms, fold, terms
+from mnemic.text import content_terms, terms
 
 _log = logging.getLogger(__name__)
 
@@ -128,7 +129,7 @@ class FeedbackService:
         notes = self._catch_up(target, dry_run=dry_run)
         with self._store.read() as tx:
             memories = _every(tx, target)
-        asked = self._asked(words, user, cube, session, _speaker(memories, str(user)), notes)
+        asked = self._asked(words, user, cube, session, known_as(memories, str(user)), notes)
         plan, mode_used = self._plan(asked, target, memories, str(mode))
         if not plan.intents:
             return self._unclear(asked, plan, mode_used, target, memories)
@@ -307,16 +308,6 @@ def _every(tx: Transaction, target: Cube | None) -> list[Memory]:
         if len(page) < _PAGE:
             break
     return found
-
-
-def _speaker(memories: Sequence[Memory], user: str) -> str:
-    """Return under which name the user is known: the user's own, or that of the only one who has ever spoken."""
-    subjects = {fold(memory.subject) for memory in memories}
-    if fold(user) in subjects:
-        return user
-    sources = (source for memory in memories for version in memory.versions for source in version.sources)
-    spoke = {source.speaker for source in sources if source.speaker and fold(source.speaker) in subjects}
-    return spoke.pop() if len(spoke) == 1 else user
 
 
 def _sharing(text: str, memories: Sequence[Memory]) -> list[Memory]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
-from mnemic.config import Settings
+from mnemic.config import Settings, read_templates
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
@@ -33,6 +33,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.portability import Portability
+from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -82,6 +83,7 @@ class Parts:
     cubes: CubeDesk
     forget: Forget
     profiles: Profiles
+    profile_editing: ProfileEditing
     portability: Portability
     organize: Organize
     reindex: Reindex
@@ -191,7 +193,8 @@ def _assembled(
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=Profiles(store, clock, scoping, zone=settings.zone),
+        profiles=Profiles(store, clock, scoping, zone=settings.zone, templates=read_templates(settings)),
+        profile_editing=ProfileEditing(store, embedder, clock, scoping),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),

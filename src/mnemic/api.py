@@ -14,6 +14,8 @@ from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange, Undone
+from mnemic.model.entity import Entity
+from mnemic.model.extraction import Extraction
 from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
@@ -119,11 +121,21 @@ class Memory:
         if self._parts.language is None:
             return added
         try:
-            self._parts.worker.wait(added.cube, None, user=user)
+            self._parts.worker.wait(added.cube, None, user=user, patient=False)
         except (JobError, WaitTimeoutError) as error:
             told = f"stored, and read by rules; the language model has not read it yet: {error}"
             return replace(added, notes=(*added.notes, told))
         return added
+
+    def extract(
+        self, messages: Messages, *, user: str | int, agent: str | int | None = None, cube: str | None = None
+    ) -> Extraction:
+        """Return what would be remembered of messages, and what it would change, without storing anything.
+
+        Messages are as in `add`. Rules read them, and the language model when one is configured; what it said without
+        evidence is told in `unbelieved`. Its call is accounted.
+        """
+        return self._parts.preview.extract(messages, user=user, agent=agent, cube=cube)
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Correct a memory: a new version takes the place of the current one, which stays in its history."""
@@ -206,6 +218,14 @@ class Memory:
         if wait and job is not None:
             self._parts.worker.wait(cube, job, user=str(user), timeout=3_600)
         return job
+
+    def reorganize(self, *, user: str | int, dry_run: bool = False, cube: str | None = None) -> MemoryChange | None:
+        """Put memories in order: merge what says the same, close plans that are over, sum up what belongs together.
+
+        One change, which `undo` takes back; None when nothing was to be done. It also runs by itself (see
+        `reorganize_hours`). With `dry_run` the steps are returned and nothing is stored. Sums need a language model.
+        """
+        return self._parts.reorganizing.run(user=user, dry_run=dry_run, cube=cube)
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
@@ -328,6 +348,10 @@ class Memory:
     def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:
         """Return the sessions of a user, oldest first."""
         return self._parts.explain.sessions(user=user, cube=cube)
+
+    def entities(self, *, user: str | int, cube: str | None = None) -> Sequence[Entity]:
+        """Return the named things that messages mention, the most mentioned first; a language model notes them."""
+        return self._parts.explain.entities(user=user, cube=cube)
 
     def stats(self, *, user: str | int, cube: str | None = None) -> Stats:
         """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""

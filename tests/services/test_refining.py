@@ -1,4 +1,5 @@
 """A language model reads what was said: what becomes of its answer, and of its failures."""
+# ruff: noqa: RUF001 - Chinese has commas of its own
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +53,25 @@ def reads(**told: dict[str, Any]) -> Script:
     return answer
 
 
+class SteppedClock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def forward(self, by: timedelta) -> None:
+        self._now += by
+
+
 @contextmanager
-def opened(folder: Path, script: Any, **settings: Any) -> Iterator[tuple[Memory, ScriptedModel]]:
+def opened(
+    folder: Path, script: Any, *, clock: SteppedClock | None = None, **settings: Any
+) -> Iterator[tuple[Memory, ScriptedModel]]:
     model = ScriptedModel(script)
-    with Memory(folder, settings={**SETTINGS, **settings}, llm=model) as memory:
+    with Memory(folder, settings={**SETTINGS, **settings}, llm=model, clock=clock) as memory:
         yield memory, model
 
 
@@ -182,7 +199,7 @@ def tie(change: str, **changed: Any) -> Callable[[Prompt], str]:
     "change, changed, live, versions",
     [
         ("same", {"value": "felino", "statement": "ann tiene un gato felino."}, ["ann tiene un gato."], 1),
-        ("ends", {"value": "gato", "statement": "ann ya no tiene gato.", "negated": True}, ["ann ya no tiene gato."], 2),
+        ("ends", {"value": "gato", "statement": "ann no tiene gato.", "negated": True}, ["ann no tiene gato."], 2),
         ("conflicts", {"value": "mi gato no existe", "statement": "ann dice que su gato no existe."},
          ["ann dice que su gato no existe.", "ann tiene un gato."], 1),
     ],
@@ -238,7 +255,7 @@ def test_a_message_the_model_stumbles_over_is_given_up_and_the_others_are_read(t
     def answer(prompt: Prompt) -> str:
         if "POISON" in prompt.turns[-1].text:
             return "I'm sorry, I can't help with that."
-        return reads(likes_tea={"value": "tea", "statement": "ann likes tea."})(prompt)
+        return str(reads(likes_tea={"value": "tea", "statement": "ann likes tea."})(prompt))
 
     with opened(tmp_path, answer) as (memory, model):
         memory.add(["She likes tea, one", "POISON", "She likes tea, two"], user="ann", wait=True)
@@ -264,14 +281,13 @@ def test_a_model_that_only_talks_rubbish_leaves_everything_as_it_is(tmp_path: Pa
 
 
 def test_an_outage_becomes_a_dead_job_and_never_content(tmp_path: Path) -> None:
-    with opened(tmp_path, lambda _: outage()) as (memory, model):
+    clock = SteppedClock()
+    with opened(tmp_path, lambda _: outage(), clock=clock) as (memory, model):
         added = memory.add("I live in Porto.", user="ann", wait=True)
         assert "cannot be reached" in added.notes[0]
         for _ in range(4):
-            with memory._parts.store.write() as tx:
-                tx.jobs.finish  # noqa: B018 - the port is there
-            _make_due(memory)
-            memory._parts.worker.run_once()
+            clock.forward(timedelta(minutes=1))
+            assert memory._parts.worker.run_once()
         (job,) = [each for each in memory.jobs.list(user="ann") if each.kind == "refine"]
         assert (job.state, job.attempts) == ("dead", 5)
         assert "cannot be reached" in (job.error or "")
@@ -280,18 +296,10 @@ def test_an_outage_becomes_a_dead_job_and_never_content(tmp_path: Path) -> None:
         assert memory.llm.usage(user="ann").total.failed == 5
         assert "cannot be reached" not in json.dumps([str(each) for each in memory.export(user="ann")])
         model._replies = lambda _: reply()
+        clock.forward(timedelta(minutes=1))
         memory.add("I like tea.", user="ann", wait=True)  # what is done revives what is dead
         assert memory.jobs.list(user="ann", open_only=True) == ()
         assert len(NUMBERED.findall(model.prompts[-1].turns[-1].text)) == 2
-
-
-def _make_due(memory: Memory) -> None:
-    from sqlalchemy import update  # noqa: PLC0415 - the clock of a job is moved by hand
-
-    from mnemic.backends.sql.schema import job  # noqa: PLC0415
-
-    with memory._parts.store.write() as tx:
-        tx.connection.execute(update(job).values(not_before=0))  # type: ignore[attr-defined]
 
 
 def test_a_spent_budget_stops_refining_and_nothing_else(tmp_path: Path) -> None:
@@ -348,11 +356,12 @@ def test_a_model_that_is_gone_in_the_middle_loses_no_batch(tmp_path: Path) -> No
     def answer(prompt: Prompt) -> str | LanguageError:
         return reply() if "day 0," in prompt.turns[-1].text.split("Messages to read:")[-1] else outage()
 
-    with opened(tmp_path, answer, refine_messages=2) as (memory, model):
+    clock = SteppedClock()
+    with opened(tmp_path, answer, clock=clock, refine_messages=2) as (memory, model):
         memory.add([f"day {n}, nothing" for n in range(4)], user="ann", wait=True)
         assert len(model.prompts) == 2
         model._replies = lambda _: reply()
-        _make_due(memory)
+        clock.forward(timedelta(minutes=1))
         memory.jobs.wait(user="ann")
         assert "day 0," not in model.prompts[-1].turns[-1].text.split("Messages to read:")[1]
 
@@ -372,3 +381,17 @@ def test_calls_for_a_hundred_turns_are_few(tmp_path: Path) -> None:
             memory.add(turns, user="ann", session=f"s{start}")
         memory.jobs.wait(user="ann")
         assert len(model.prompts) <= 10
+
+
+def test_entities_travel_with_an_export(tmp_path: Path) -> None:
+    answer = reply(entities=[{"name": "Sevilla", "type": "place", "messages": ["m1"]}])
+    with opened(tmp_path / "a", [answer]) as (memory, _):
+        memory.add("Vivo en Sevilla.", user="ann", wait=True)
+        lines = list(memory.export(user="ann"))
+    with opened(tmp_path / "b", []) as (memory, _):
+        imported = memory.load(lines, user="bea")
+        assert imported.stored["entity"] == 1
+        (entity,) = memory.entities(user="bea")
+        assert (entity.name, entity.kind, entity.mentions[0][1]) == ("Sevilla", "place", "Sevilla")
+        assert memory.load(lines, user="bea").stored["entity"] == 0
+        assert memory.jobs.list(user="bea", open_only=True) == ()  # what was read, stays read

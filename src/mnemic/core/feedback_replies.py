@@ -15,9 +15,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from mnemic.core.changing import Wording
 from mnemic.core.extraction.attributes import ATTRIBUTES, attribute_of, kind_of
 from mnemic.core.feedback_plan import Intent, Learn, Plan, Remove, Restate, Reword, Shown
-from mnemic.core.prompts import load
-from mnemic.core.refining.grounding import shares_a_word, unsaid
-from mnemic.core.refining.prompting import OPEN, on_one_line
+from mnemic.core.grounding import shares_a_word, unsaid
+from mnemic.core.prompts import load, on_one_line
+from mnemic.core.refining.prompting import OPEN
 from mnemic.core.replies import json_in
 from mnemic.model.change import Action
 from mnemic.model.language import Prompt, Reply, Turn

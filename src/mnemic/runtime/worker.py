@@ -133,12 +133,19 @@ class Worker:
         return True
 
     def wait(
-        self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
+        self,
+        cube: str | None,
+        jobs: str | Sequence[str] | None,
+        *,
+        user: str,
+        timeout: float = 60,
+        patient: bool = True,
     ) -> Sequence[Job]:
         """Wait until jobs are finished; without a thread of its own, run them here.
 
         Default are all open ones and what they lead to, except those that are planned for a later time by the
-        calendar. What only waits for more to come, is done at once.
+        calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
+        again is not waited for.
         """
         wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         deadline = time.monotonic() + _seconds(timeout)
@@ -159,7 +166,7 @@ class Worker:
             if not waiting:
                 return found
             left = deadline - time.monotonic()
-            if left <= 0 or self._are_put_off(waiting, left):
+            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
                 late = next((job.error for job in waiting if job.error), None)
                 why = f"; the last error was: {late.strip().splitlines()[-1]}" if late else ""
                 raise WaitTimeoutError(
@@ -215,7 +222,7 @@ class Worker:
                 if not busy and lane == "quick":
                     self._idle()
             except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
-                if self._stopping:  # the store was closed under a call that was left
+                if self._is_ending():  # the store was closed under a call that was left
                     return
                 _log.exception("worker_failed")
                 busy = False
@@ -225,6 +232,9 @@ class Worker:
                 if lane not in self._pending and not self._stopping:
                     self._changed.wait(_POLL)
                 self._pending.discard(lane)
+
+    def _is_ending(self) -> bool:
+        return self._stopping
 
     def _run(self, job: Job) -> Job:
         """Run a claimed job; return it in its new state."""

@@ -8,8 +8,10 @@ from dataclasses import replace
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import check_id
 from mnemic.errors import InputError
+from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Stats, Warm
 from mnemic.model.job import Job
+from mnemic.model.language import Usage
 from mnemic.model.memory import Memory
 from mnemic.model.message import Session, StoredMessage
 from mnemic.model.scope import Cube
@@ -17,6 +19,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.accounts import midnight
 from mnemic.services.curate import find_item
 from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping
@@ -24,7 +27,7 @@ from mnemic.services.targets import readable
 
 SHORT_TERM, MID_TERM, LONG_TERM = "short-term", "mid-term", "long-term"
 
-_NOTHING = Totals(0, 0, 0, 0, 0, {}, 0, {})
+_NOTHING = Totals(0, 0, 0, 0, 0, {}, 0, {}, 0)
 
 
 class Explain:
@@ -68,7 +71,8 @@ class Explain:
                 bytes_on_disk=tx.counts.bytes_on_disk(),
                 embedder=self._embedder.name,
                 latest_said=None if target is None else tx.cubes.latest_said(target.key),
-                notes=("nothing is stored here yet",) if target is None else (),
+                notes=_notes(target, totals),
+                usage=Usage() if target is None else tx.usage.usage(target.key, midnight(self._clock.now())),
             )
 
     def sessions(self, *, user: object, cube: object = None) -> Sequence[Session]:
@@ -79,6 +83,12 @@ class Explain:
                 return ()
             held = tx.counts.by_session(target.key)
             return tuple(replace(each, messages=held.get(each.id, 0)) for each in tx.messages.sessions(target.key))
+
+    def entities(self, *, user: object, cube: object = None) -> Sequence[Entity]:
+        """Return the entities of a cube, the most mentioned first."""
+        with self._store.read() as tx:
+            target = readable(self._scoping, tx, user, cube)
+            return () if target is None else tuple(tx.entities.list(target.key))
 
     def jobs(self, *, user: object, open_only: object = False, cube: object = None) -> Sequence[Job]:
         """Return the jobs of a cube, newest first."""
@@ -96,6 +106,14 @@ class Explain:
             warmth = heat(segment.visits, segment.pages, segment.touched_at, now, self._weights)
             found.append(Warm(segment, warmth.total, warmth.visits, warmth.pages, warmth.recency))
         return tuple(sorted(found, key=lambda warm: (-warm.heat, warm.segment.id)))
+
+
+def _notes(cube: Cube | None, totals: Totals) -> tuple[str, ...]:
+    if cube is None:
+        return ("nothing is stored here yet",)
+    if totals.given_up:
+        return (f"{totals.given_up} messages the language model could not read; `rebuild` has them read again",)
+    return ()
 
 
 def _of_memory(tx: Transaction, memory: Memory) -> Explanation:

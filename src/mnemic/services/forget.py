@@ -125,6 +125,7 @@ class Forget:
         removed += pruned
         done = tx.erasing.messages(cube.key, list(erased))
         removed.update(done.removed)
+        removed.update({"entity": tx.entities.prune(cube.key)})
         removed += remake_segments(tx, cube.key, done.segments, list(erased.values()), revision)
         removed["entity"] += tx.entities.prune(cube.key)
         tx.changes.erase(cube.key, [*targets.memories, *changed], list(erased))

@@ -15,9 +15,10 @@ from typing import Final
 
 import numpy as np
 
+from mnemic.core.prompts import SHOWN
 from mnemic.core.refining import Batch, Drawn, Item, Tastes, Topic, check, prompt_of, read
 from mnemic.core.refining.pairs import CLOSE, MOST, Pair, pairs_prompt, tied
-from mnemic.core.refining.prompting import MAX_TOKENS, SHOWN
+from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id
@@ -41,7 +42,8 @@ PAIRS_PURPOSE: Final = "reconcile"
 
 _BEFORE: Final = 4  # messages before a batch that are shown for understanding
 _KNOWN: Final = 30  # memories that are shown beside a batch
-_NEAR: Final = 0.3  # cosine to a message from which a memory is shown
+_NEAR: Final = 0.3  # cosine to a message from which a memory is shown; some are shown in any case
+_ANYHOW: Final = 10
 _TOPICS: Final = 6  # segments described in one call
 _GROWN: Final = 1.5  # a segment is described again when it has so many times the pages
 _SPLITS: Final = 8  # calls at most to find out which messages of a batch the model stumbles over
@@ -132,7 +134,7 @@ class Refining:
         held = tx.index.vectors(cube_key, ids)
         if held:
             for memory_id, cosine in nearest(tx, cube_key, np.array(list(held.values()))):
-                if cosine < _NEAR or len(chosen) >= _KNOWN:
+                if len(chosen) >= (_KNOWN if cosine >= _NEAR else _ANYHOW):
                     break
                 chosen[memory_id] = None
         found = tx.memories.get(cube_key, list(chosen)[:_KNOWN])
@@ -270,12 +272,15 @@ def _text(item: Item) -> str:
 
 
 def _halves(batch: Batch) -> tuple[Batch, Batch]:
-    """Return a batch as two: without its topics and these alone, or each half of its messages."""
+    """Return a batch as two: without its topics and these alone, or each half of its messages.
+
+    Neither is shown the other's messages, for it may be one of these that the model stumbles over.
+    """
     if batch.topics:
         return replace(batch, topics=()), replace(batch, messages=(), before=())
     middle = len(batch.messages) // 2
     first, second = batch.messages[:middle], batch.messages[middle:]
-    return replace(batch, messages=first), replace(batch, messages=second, before=first[-_BEFORE:])
+    return replace(batch, messages=first), replace(batch, messages=second, before=())
 
 
 def _joined(first: Drawn, second: Drawn) -> Drawn:

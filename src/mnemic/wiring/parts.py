@@ -31,8 +31,9 @@ from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
-from mnemic.services.organize import Organize
+from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
+from mnemic.services.preview import Preview
 from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
@@ -40,11 +41,13 @@ from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
+from mnemic.services.reorganizing import Reorganizing
+from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
-from mnemic.wiring.models import build_embedder, build_llm
+from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
 
@@ -86,11 +89,13 @@ class Parts:
     profile_editing: ProfileEditing
     portability: Portability
     organize: Organize
+    reorganizing: Reorganizing
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
     language: Language | None
     accounts: Accounts
+    preview: Preview
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -134,9 +139,11 @@ def build(
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
     clock = clock or SystemClock()
-    close_llm = _nothing
+    closers = [close_embedder]
     if llm is None and (llm := build_llm(settings)) is not None:
-        close_llm = llm.close
+        closers.append(llm.close)
+    if (reranker := build_reranker(settings)) is not None:
+        closers.append(reranker.close)
     store = SqlStore(
         settings.folder,
         model=embedder.name,
@@ -144,7 +151,10 @@ def build(
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
         replacing=replacing,
     )
-    return _assembled(settings, store, embedder, llm, clock, (close_embedder, close_llm), replacing=replacing)
+    parts = _assembled(settings, store, embedder, llm, clock, closers, replacing=replacing)
+    if reranker is not None:
+        parts.recall.reranking = Reranking(reranker, clock)
+    return parts
 
 
 def _assembled(
@@ -163,7 +173,9 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, language)
+    every = timedelta(hours=settings.reorganize_hours)
+    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     forget = Forget(store, clock, scoping)
     remember = Remember(
         store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
@@ -198,9 +210,11 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        preview=_preview(settings, store, embedder, clock, scoping, language),
         settle=settle,
         close_models=close_models,
         organize=organize,
+        reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
@@ -223,14 +237,32 @@ def _nothing() -> None:
     """Close what needs no closing: a given embedder is its owner's to close."""
 
 
+def _preview(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Preview:
+    refining = None
+    if language is not None:
+        from mnemic.wiring.refinement import refining_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        refining = refining_of(settings, store, embedder, clock, language)
+    model = "" if language is None else language.name
+    return Preview(store, embedder, clock, scoping, zone=settings.zone, refining=refining, model=model)
+
+
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    clock: Clock,
+    recall: Recall,
+    language: Language | None,
+    reorganizing: Reorganizing,
 ) -> Organize:
-    reader = None
+    further: list[Further] = [reorganizing]
     if language is not None and settings.refine:
         from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
 
-        reader = reader_of(settings, store, embedder, clock, language)
+        further.append(reader_of(settings, store, embedder, clock, language))
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -251,5 +283,5 @@ def _organize(
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
-        reader,
+        further,
     )

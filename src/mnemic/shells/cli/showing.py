@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemic.model.answer import Answer
+from mnemic.model.change import MemoryChange
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item
 from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Source, Version
@@ -135,6 +137,7 @@ def explained(found: Explanation) -> RenderableType:
                 ("id", item.id), ("kind", item.kind.value), ("about", item.subject), ("attribute", item.attribute),
                 ("value", current.value), ("holds", held(current)), ("confidence", f"{current.confidence:.2f}"),
                 ("versions", str(len(item.versions))), ("locked", "yes" if item.locked else "no"), ("tier", found.tier),
+                ("drawn by", drawn_by(current)), ("because", current.reason),
             ),
         ]  # fmt: skip
     else:
@@ -147,7 +150,8 @@ def explained(found: Explanation) -> RenderableType:
             ),
         ]  # fmt: skip
     if found.segment is not None:
-        parts.append(Text(f"topic: {', '.join(found.segment.keywords[:8])}", "blue"))
+        title = f"{one_line(found.segment.title)}: " if found.segment.title else ""
+        parts.append(Text(f"topic: {title}{', '.join(found.segment.keywords[:8])}", "blue"))
     if isinstance(item, Memory) and found.sources:
         parts += [Text("stands on", "bold"), inset(sources(found.sources))]
     if found.derived:
@@ -157,6 +161,13 @@ def explained(found: Explanation) -> RenderableType:
         parts.append(Text("relations", "bold"))
         parts += [inset(Text(f"{kind}: {start} → {end}", "dim")) for kind, start, end in found.relations]
     return Group(*parts)
+
+
+def drawn_by(version: Version) -> str:
+    """Return who drew a version from what it stands on."""
+    if version.drawn_by:
+        return version.drawn_by
+    return "rules" if version.sources else "its owner"
 
 
 def held(version: Version) -> str:
@@ -187,6 +198,37 @@ def added(receipt: Added) -> RenderableType:
     ]
     lines += [Text(f"  {message_id}", "dim") for message_id in receipt.message_ids]
     return Group(*lines)
+
+
+def extraction(found: Extraction) -> RenderableType:
+    """Return what a dry run found: each statement, what it would change, and its evidence."""
+    lines: list[RenderableType] = [Text(f"read by {found.mode}; nothing was stored", "dim")]
+    for item in found.items:
+        head = Text(f"{item.change:<11}", "cyan" if item.change == "new" else "yellow")
+        head.append(f"{item.kind.value} ", "dim").append(one_line(item.text, 200), "bold")
+        lines.append(head)
+        about = f"{item.attribute} \u00b7 {item.confidence:.2f} \u00b7 {day(item.valid_from)}"
+        lines.append(inset(Text(f"{about} \u00b7 \u201c{one_line(item.quote, QUOTE)}\u201d", "dim")))
+        if item.beside:
+            lines.append(inset(Text(f"beside: {one_line(item.beside, 200)}", "dim")))
+        if item.reason:
+            lines.append(inset(Text(f"because: {one_line(item.reason, 200)}", "dim")))
+    lines += [Text(f"not believed: {one_line(each.said, 120)} ({each.reason})", "yellow") for each in found.unbelieved]
+    if not found.items:
+        lines.append(Text("nothing would be drawn from it; it would be kept and found as it is", "yellow"))
+    return Group(*lines)
+
+
+def change(found: MemoryChange) -> RenderableType:
+    """Return what a change does to each memory, and how to take it back."""
+    table = _table("what", "about", "before", "after", "why")
+    for step in found.steps:
+        table.add_row(
+            step.action.value, one_line(step.subject, 24), one_line(step.before or "", 60),
+            one_line(step.after or "", 60), Text(one_line(step.reason, 60), "dim"),
+        )  # fmt: skip
+    last = f"mnemic undo {found.id} takes it back" if found.id else "nothing was changed"
+    return Group(table, Text(last, "dim"))
 
 
 def forgotten(receipt: Forgotten) -> RenderableType:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from mnemic.model.change import Step
+
+NOT_UNDERSTOOD: Final = "it was not understood; nothing was changed"
+"""The note of feedback that says nothing that could be done."""
 
 
 @dataclass(frozen=True, slots=True)

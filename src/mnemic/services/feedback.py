@@ -22,7 +22,7 @@ from mnemic.core.profile import known_as
 from mnemic.errors import EmbedderError, InputError, ModelError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step
-from mnemic.model.feedback import Feedback, Suggestion
+from mnemic.model.feedback import NOT_UNDERSTOOD, Feedback, Suggestion
 from mnemic.model.index import Vector
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.scope import Cube
@@ -250,7 +250,7 @@ class FeedbackService:
         suggested = tuple(
             Suggestion(each.id, each.subject, each.attribute, each.current.text) for each in near[:NEAREST]
         )
-        told = () if plan.understood else ("it was not understood; nothing was changed",)
+        told = () if plan.understood else (NOT_UNDERSTOOD,)
         notes = tuple(dict.fromkeys((*asked.notes, *plan.notes, *told)))
         return Feedback(
             asked.text, understood=plan.understood, applied=False, steps=(), suggestions=suggested, mode=mode,

@@ -177,9 +177,8 @@ def _assembled(
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
     organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     forget = Forget(store, clock, scoping)
-    remember = Remember(
-        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-    )
+    gap = timedelta(hours=settings.page_gap_hours)
+    remember = Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()

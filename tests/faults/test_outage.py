@@ -1,7 +1,7 @@
 """The outage drill: a model server that is killed, slow, talks rubbish or refuses, at each step that asks it.
 
-Whatever it does: nothing that was said is lost, nothing is invented, the profile stays as it was, no error's words become
-content, and the job that could not be done is tried again, ends dead, and can be seen.
+Whatever it does: nothing that was said is lost, nothing is invented, the profile stays as it was, no error's words
+become content, and the job that could not be done is tried again, ends dead, and can be seen.
 """
 
 from __future__ import annotations
@@ -139,13 +139,13 @@ def test_chat(tmp_path: Path, fault: str) -> None:
         memory.add(SAID, user="ann")
         memory._parts.worker.run_once()
         answer = memory.chat("Where do I live?", user="ann", session="talk")
-        said = [each for each in memory.list(user="ann", session="talk")]
+        said = list(memory.list(user="ann", session="talk"))
         assert said[0].text == "Where do I live?"  # type: ignore[union-attr]  # a message
         written = [each for each in said[1:] if any(fold(word) in fold(each.text) for word in TELLTALE)]  # type: ignore[union-attr]
         if answer.mode == "extractive":
             assert len(said) == 1
             assert answer.text == "Porto"
-        else:  # words of the model are its reply, whatever they say; they are kept as its own and found by nobody's profile
+        else:  # what a model says is its reply, whatever it says: kept as its own words, and in nobody's profile
             assert len(written) <= 1
         profile = [entry.value for entry in memory.profile(user="ann", subject="ann")]
         assert [value for value in profile if value in KNOWN] == KNOWN

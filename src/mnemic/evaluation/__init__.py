@@ -10,6 +10,7 @@
 
 from mnemic.evaluation.asking import ask, confidences, ranks, turns_of
 from mnemic.evaluation.datasets import Conversation, Dataset, Problem, Question, Turn
+from mnemic.evaluation.filling import store
 from mnemic.evaluation.journal import Journal
 from mnemic.evaluation.metrics import (
     all_hit_at,
@@ -25,7 +26,7 @@ from mnemic.evaluation.opening import LAYOUTS, open_dataset
 from mnemic.evaluation.peers import PEERS, Peer
 from mnemic.evaluation.records import Asked, Found, Packed, Stored
 from mnemic.evaluation.resampling import Interval, Spread, over_conversations, over_questions, spread
-from mnemic.evaluation.running import Options, Run, Step, run, store
+from mnemic.evaluation.running import Options, Run, Step, run
 from mnemic.evaluation.summing import abstention, document, rows_of
 from mnemic.evaluation.vectors import KeptEmbedder
 

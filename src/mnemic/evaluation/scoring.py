@@ -43,7 +43,7 @@ def tokens(text: str) -> list[str]:
 
 def token_f1(answer: str, gold: str) -> float:
     """Return the harmonic mean of precision and recall over stems, each counted as often as it stands in both."""
-    given, wanted = (_PORTER.stemWords(tokens(text)) for text in (answer, gold))
+    given, wanted = ([_stem(word) for word in tokens(text)] for text in (answer, gold))
     same = sum((Counter(given) & Counter(wanted)).values())
     if not same:
         return 0.0
@@ -121,6 +121,11 @@ def word_scores(answer: str, gold: str, *, layout: str, category: str) -> Mappin
         "F1": answer_f1(answer, gold, layout=layout, category=category),
         "BLEU-1": bleu_1(answer, reference(gold, layout=layout, category=category)),
     }
+
+
+def _stem(word: str) -> str:
+    """Return a word's stem; words of one or two letters are their own, as in Porter's program and in NLTK's."""
+    return word if len(word) <= 2 else str(_PORTER.stemWord(word))
 
 
 def _each(wanted: Sequence[TimeSpan], given: Sequence[TimeSpan], fits: Callable[[TimeSpan, TimeSpan], bool]) -> float:

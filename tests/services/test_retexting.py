@@ -102,10 +102,25 @@ def test_reindex_reads_them_at_once(tmp_path: Path, older: list[str]) -> None:
     assert terms(tmp_path) == older
 
 
+BACK_TO_THE_FIRST_SCHEMA = """
+    ALTER TABLE cube DROP COLUMN stale_text;
+    ALTER TABLE entry DROP COLUMN traits;
+    DROP INDEX ix_message_to_refine;
+    ALTER TABLE message DROP COLUMN refined;
+    ALTER TABLE segment DROP COLUMN title;
+    ALTER TABLE segment DROP COLUMN described;
+    ALTER TABLE memory_version DROP COLUMN drawn_by;
+    ALTER TABLE memory_version DROP COLUMN reason;
+    DROP TABLE mention;
+    DROP TABLE entity;
+    DROP TABLE change;
+    DROP TABLE model_call;
+"""
+
+
 def test_a_store_of_the_first_schema_is_read_anew(tmp_path: Path, older: list[str]) -> None:
     with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as connection:
-        connection.execute("ALTER TABLE cube DROP COLUMN stale_text")
-        connection.execute("ALTER TABLE entry DROP COLUMN traits")
+        connection.executescript(BACK_TO_THE_FIRST_SCHEMA)
         connection.execute("DELETE FROM store_info WHERE name = 'reading'")
         connection.execute("UPDATE alembic_version SET version_num = '0001'")
         connection.commit()

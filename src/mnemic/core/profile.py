@@ -29,8 +29,13 @@ GROUPS: Final = (
     "habits",
     "preferences",
     "interests",
+    "traits",
     "plans",
     "events",
+    "custom",
+    "notes",
+    "ties",
+    "agent",
 )
 """The groups of a profile in their order; a group that is not named here comes last."""
 
@@ -42,7 +47,8 @@ _DENIALS_TELL: Final = frozenset({"health", "diet", "habits", "preferences", "in
 
 _PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {"language": "languages", "relation": "relations", "possession": "possessions", "habit": "habits",
-     "preference": "preferences", "interest": "interests", "plan": "plans", "event": "events"}
+     "preference": "preferences", "interest": "interests", "plan": "plans", "event": "events", "trait": "traits",
+     "note": "notes", "tie": "ties"}
 )  # fmt: skip
 
 _RANK: Final[Mapping[str, int]] = MappingProxyType({name: place for place, name in enumerate(ATTRIBUTES)})

@@ -131,6 +131,11 @@ def plan(candidate: Candidate, known: Sequence[Memory], *, similar: Sequence[tup
     return _change(candidate, target)
 
 
+def contradicting(candidate: Candidate, memory: Memory) -> Plan:
+    """Return the plan by which a statement stands beside a memory that it contradicts."""
+    return Contradicts(memory.id, candidate, stems_key(candidate.value))
+
+
 def apply(
     memory: Memory | None, plan: Plan, *, source: Source, ids: Iterator[str], recorded_at: datetime, cube_key: int
 ) -> Memory:

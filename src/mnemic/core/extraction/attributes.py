@@ -1,13 +1,16 @@
 """The closed tree of attributes that statements can be about, with how each is shown and grouped in a profile.
 
 A single attribute holds one value at a time (a city); the others hold many (pets). The last step of
-`preference.favourite.*` and of `relation.*` names the thing or the kin and comes from the words themselves.
+`preference.favourite.*` and of `relation.*` names the thing or the kin and comes from the words themselves; that of
+`tie.*` how two things are related, and that of `custom.*` a category of the owner's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
+
+from mnemic.model.memory import MemoryKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,24 @@ preference.like many | Likes | preferences
 preference.prefers many | Prefers | preferences
 interest.hobby many | Interest | interests
 interest.topic many | Talks about | interests
+trait.character many | Character | traits
+agent.promise many | Promised | agent
+agent.learned many | Learned | agent
+note.fact many | Also known | notes
 """
+
+
+_KINDS: Final = {
+    "preference": MemoryKind.PREFERENCE,
+    "interest": MemoryKind.PREFERENCE,
+    "event": MemoryKind.EVENT,
+    "plan": MemoryKind.EVENT,
+}
+
+
+def kind_of(name: str) -> MemoryKind:
+    """Return what kind of memory is about an attribute."""
+    return _KINDS.get(name.split(".", 1)[0], MemoryKind.FACT)
 
 
 def _read(row: str) -> Attribute:
@@ -78,6 +98,9 @@ ATTRIBUTES: Final = {attribute.name: attribute for attribute in map(_read, _ROWS
 """Every attribute with a fixed name, in the order in which a profile shows them."""
 
 
+_OPEN: Final = {"relation": "relations", "tie": "ties", "custom": "custom"}
+
+
 def attribute_of(name: str) -> Attribute:
     """Return the attribute of a dotted name; `KeyError` for a name outside the tree."""
     known = ATTRIBUTES.get(name)
@@ -87,6 +110,6 @@ def attribute_of(name: str) -> Attribute:
     words = leaf.replace("_", " ")
     if parent == "preference.favourite" and leaf:
         return Attribute(name, single=True, label=f"Favourite {words}", group="preferences")
-    if parent == "relation" and leaf:
-        return Attribute(name, single=False, label=words.capitalize(), group="relations")
+    if parent in _OPEN and leaf:
+        return Attribute(name, single=False, label=words.capitalize(), group=_OPEN[parent])
     raise KeyError(name)

@@ -10,19 +10,13 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.core.extraction.attributes import attribute_of
+from mnemic.core.extraction.attributes import attribute_of, kind_of
 from mnemic.core.extraction.grammar import Clause
 from mnemic.core.extraction.phrases import in_third_person
 from mnemic.core.extraction.verbs import gerund, participle, third
-from mnemic.model.memory import Candidate, MemoryKind
+from mnemic.model.memory import Candidate
 from mnemic.model.moment import Grain, TimeSpan
 
-_KINDS: Final = {
-    "preference": MemoryKind.PREFERENCE,
-    "interest": MemoryKind.PREFERENCE,
-    "event": MemoryKind.EVENT,
-    "plan": MemoryKind.EVENT,
-}
 _UNKNOWN: Final = timedelta(microseconds=1)
 _LASTING: Final = frozenset("live work study learn play teach run date speak practice".split())
 _VAGUE: Final = frozenset("recently lately other".split())
@@ -147,7 +141,7 @@ def make(
     sure = confidence - (0.15 if clause.dropped else 0) - (0.1 if clause.person == "third" else 0)
     valid_from, valid_to = held or (clause.turn.said_at, None)
     return Candidate(
-        kind=_KINDS.get(attribute.split(".", 1)[0], MemoryKind.FACT),
+        kind=kind_of(attribute),
         subject=clause.subject,
         attribute=attribute,
         value=in_third_person(value, clause.turn.listener) or value,

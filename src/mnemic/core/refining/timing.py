@@ -1,0 +1,103 @@
+"""When a statement of the model holds: by the words of the message where rules read them, else by the dates it gives.
+
+A date counts only when the message has words for it, has its digits, or was sent on that day.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemic.core.refining.quoting import locate
+from mnemic.core.refining.reading import When
+from mnemic.core.temporal import find_times
+from mnemic.model.message import StoredMessage
+from mnemic.model.moment import Grain, TimeSpan
+
+_DATE: Final = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2})(?:-(?P<day>\d{1,2}))?)?(?:[T ].*)?\Z")
+_PAST: Final = 130  # years before the message that a date may lie
+_COMING: Final = 60  # and after it
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """From when until when a statement holds, and what the words say about it."""
+
+    valid_from: datetime
+    valid_to: datetime | None
+    time: TimeSpan | None
+
+
+def held(when: When, message: StoredMessage, *, happens: bool) -> Held:
+    """Return when a statement of a message holds. What happens is dated by its time and has no end of its own."""
+    span = _told(when, message) or _dated(when, message)
+    if span is None:
+        return Held(message.said_at, None, None)
+    start = span.start
+    if happens:
+        return Held(start or message.said_at, None, span)
+    if start is None:
+        end = span.end or message.said_at
+        return Held(end - timedelta(microseconds=1), end, span)
+    end = _edge(when.end, message) if when.end else None
+    return Held(start, end[1] if end is not None and end[1] > start else None, span)
+
+
+def _told(when: When, message: StoredMessage) -> TimeSpan | None:
+    """Return what the words of the message mean, where rules can read them."""
+    place = locate(when.words, message.text) if when.words else None
+    if place is None:
+        return None
+    found = [
+        time for time in find_times(message.text, message.said_at) if time.start < place[1] and place[0] < time.end
+    ]
+    return found[0].span if found else None
+
+
+def _dated(when: When, message: StoredMessage) -> TimeSpan | None:
+    """Return the span of the dates that the model gives, where the message bears them out."""
+    start, end = _edge(when.start, message), _edge(when.end, message)
+    if start is None and end is None:
+        return None
+    told = bool(when.words) and locate(when.words, message.text) is not None
+    if not told and not any(_is_borne_out(edge, message) for edge in (start, end) if edge is not None):
+        return None
+    words = when.words or when.start or when.end
+    if start is None:
+        return TimeSpan(None, end[1], Grain.OPEN, words) if end else None
+    if end is None or end[1] <= start[0]:
+        return TimeSpan(*start, words)
+    return TimeSpan(start[0], end[1], start[2] if start[0] == end[0] else Grain.DAY, words)
+
+
+_Edge = tuple[datetime, datetime, Grain]
+
+
+def _edge(date: str, message: StoredMessage) -> _Edge | None:
+    """Return the first moment of a date, the moment after its last, and its grain; None for no date, or a far one."""
+    match = _DATE.match(date.strip())
+    if match is None:
+        return None
+    year, month, day = (int(match[name]) if match[name] else 0 for name in ("year", "month", "day"))
+    if not message.said_at.year - _PAST <= year <= message.said_at.year + _COMING:
+        return None
+    try:
+        first = datetime(year, month or 1, day or 1, tzinfo=message.said_at.tzinfo)
+    except ValueError:
+        return None
+    if day:
+        return first, first + timedelta(days=1), Grain.DAY
+    if month:
+        return first, (first + timedelta(days=32)).replace(day=1), Grain.MONTH
+    return first, first.replace(year=year + 1), Grain.YEAR
+
+
+def _is_borne_out(edge: _Edge, message: StoredMessage) -> bool:
+    first, after, grain = edge
+    if first <= message.said_at < after and grain is Grain.DAY:
+        return True
+    digits = set(re.findall(r"\d+", message.text))
+    needed = {str(first.year)} | ({str(first.day)} if grain is Grain.DAY else set())
+    return needed <= digits

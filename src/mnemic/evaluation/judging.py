@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
+from mnemic.core.replies import json_in
+from mnemic.errors import LanguageError
 from mnemic.evaluation.answered import Answered, Judged
 from mnemic.evaluation.datasets import Question
 from mnemic.evaluation.language import Completes
@@ -34,25 +34,10 @@ def judge(model: Completes, question: Question, answered: Answered) -> Judged:
 
 
 def read_verdict(text: str) -> tuple[bool | None, str]:
-    """Return whether a reply calls the answer right, and why; None, and the reply itself, where it cannot be read.
-
-    Words and fences around the object do no harm. Two objects that disagree cannot be read.
-    """
-    found = [each for each in _objects(text) if isinstance(each.get("right"), bool)]
-    if len({each["right"] for each in found}) != 1:
-        return None, text[:_REASON]
-    return found[0]["right"], str(found[0].get("reason") or "")[:_REASON]
-
-
-def _objects(text: str) -> list[Mapping[str, Any]]:
-    """Return the JSON objects that stand in a text."""
-    decoder, found, at = json.JSONDecoder(), [], text.find("{")
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except ValueError:
-            end = at + 1
-        else:
-            found.append(value)
-        at = text.find("{", end)
-    return found
+    """Return whether a reply calls the answer right, and why; None, and the reply itself, where it cannot be read."""
+    try:
+        found = json_in(text)
+    except LanguageError:
+        found = {}
+    right = found.get("right")
+    return (right, str(found.get("reason") or "")[:_REASON]) if isinstance(right, bool) else (None, text[:_REASON])

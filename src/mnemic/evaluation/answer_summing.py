@@ -187,7 +187,8 @@ def _question(run: AnswerRun, posed: Posed, conditions: Sequence[str]) -> dict[s
         key = (question.id, condition)
         answered, judged = run.answered.get(key), run.judged.get(key)
         told[condition] = None if answered is None else {
-            **{name: value for name, value in plain(answered).items() if name not in ("id", "conversation")},
+            **{name: value for name, value in plain(answered).items() if name not in ("id", "conversation", "held")},
+            "held": list(answered.held),
             "scores": dict(_row(run, posed, condition)),
             "judged": None if judged is None else {"right": judged.right, "reason": judged.reason},
         }  # fmt: skip

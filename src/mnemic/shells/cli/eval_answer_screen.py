@@ -74,14 +74,13 @@ def _conditions(found: Mapping[str, Any]) -> RenderableType:
     held = [each for each in COLUMNS if any(each[1] in _whole(one) for one in found["conditions"].values())]
     absent = bool(found["dataset"]["absent"])
     headings = [heading for heading, _ in held] + ["withheld\nothers", *(["withheld\nabsent"] if absent else [])]
-    table = table_of("condition", [*headings, "asked", "do not\nfit", "failed"])
+    table = table_of("condition", headings)
     for name, condition in found["conditions"].items():
-        measures, everything = _whole(condition), condition["groups"][EVERYTHING]
+        measures = _whole(condition)
         cells: list[Text | str] = [with_interval(measures.get(measure)) for _, measure in held]
         cells.append(with_interval(measures.get("withheld")))
         cells += [with_interval(_absent(condition))] if absent else []
-        counts = [f"{everything[key]:,}" for key in ("n", "does not fit", "failed")]
-        table.add_row(name, *cells, *counts, style="bold" if name == "mnemic" else "")
+        table.add_row(name, *cells, style="bold" if name == "mnemic" else "")
     return table
 
 

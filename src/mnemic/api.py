@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -11,7 +11,9 @@ from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
 from mnemic.config import Settings
+from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer
+from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -108,6 +110,18 @@ class Memory:
         self._parts.worker.wake()
         if wait and added.job is not None:
             self._parts.worker.wait(added.cube, [added.job], user=str(user))
+            added = self._read_by_model(added, str(user))
+        return added
+
+    def _read_by_model(self, added: Added, user: str) -> Added:
+        """Wait for the language model, when there is one. What was added is stored and read by rules, come what may."""
+        if self._parts.language is None:
+            return added
+        try:
+            self._parts.worker.wait(added.cube, None, user=user, patient=False)
+        except (JobError, WaitTimeoutError) as error:
+            told = f"stored, and read by rules; the language model has not read it yet: {error}"
+            return replace(added, notes=(*added.notes, told))
         return added
 
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
@@ -247,6 +261,10 @@ class Memory:
     def sessions(self, *, user: str | int, cube: str | None = None) -> Sequence[Session]:
         """Return the sessions of a user, oldest first."""
         return self._parts.explain.sessions(user=user, cube=cube)
+
+    def entities(self, *, user: str | int, cube: str | None = None) -> Sequence[Entity]:
+        """Return the named things that messages mention, the most mentioned first; a language model notes them."""
+        return self._parts.explain.entities(user=user, cube=cube)
 
     def stats(self, *, user: str | int, cube: str | None = None) -> Stats:
         """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""

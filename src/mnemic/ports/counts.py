@@ -11,7 +11,10 @@ from mnemic.model.memory import Segment
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """How much a cube holds. `short_term` are the pages in no segment, `superseded` versions that are not current."""
+    """How much a cube holds. `short_term` are the pages in no segment, `superseded` versions that are not current.
+
+    `given_up` are messages that a language model could not make sense of.
+    """
 
     messages: int
     sessions: int
@@ -21,6 +24,7 @@ class Totals:
     memories: Mapping[str, int]
     superseded: int
     jobs: Mapping[str, int]
+    given_up: int
 
 
 class Counts(Protocol):

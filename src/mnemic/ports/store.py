@@ -127,7 +127,7 @@ class Messages(Protocol):
         ...
 
     def to_refine(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
-        """Return messages that no language model has read yet: of one session, the longest waiting, in order."""
+        """Return messages that no language model has read yet: the longest waiting, by session, in order."""
         ...
 
     def count_to_refine(self, cube_key: int) -> int:

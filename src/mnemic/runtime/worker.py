@@ -19,7 +19,15 @@ from datetime import timedelta
 from typing import Final
 
 from mnemic.core.intake import check_id, check_names
-from mnemic.errors import InputError, JobError, NotFoundError, StoreError, WaitTimeoutError
+from mnemic.errors import (
+    BudgetError,
+    InputError,
+    JobError,
+    MnemicError,
+    NotFoundError,
+    StoreError,
+    WaitTimeoutError,
+)
 from mnemic.ids import new_id
 from mnemic.model.job import REFINE, REORGANIZE, SLOW, Job, JobState
 from mnemic.ports.clock import Clock
@@ -41,6 +49,7 @@ ATTEMPTS: Final = 5
 """Tries before a job is dead."""
 
 _POLL = 2.0  # seconds between looks for jobs that another process has queued
+_GRACE = 1.0  # seconds that closing waits for a language model
 _OPEN: Final = (JobState.QUEUED, JobState.RUNNING, JobState.FAILED)
 
 
@@ -89,12 +98,16 @@ class Worker:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Stop after the current step; the job that it belongs to goes back into the queue."""
+        """Stop after the current step; the job that it belongs to goes back into the queue.
+
+        What waits on a language model is given a moment, and then left: nothing of it is written any more, and its job
+        is taken over when its lease has run out.
+        """
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        for thread in self._threads.values():
-            thread.join()
+        for lane, thread in self._threads.items():
+            thread.join(_GRACE if lane == "slow" else None)
         self._threads.clear()
 
     def run_once(self) -> bool:
@@ -120,12 +133,19 @@ class Worker:
         return True
 
     def wait(
-        self, cube: str | None, jobs: str | Sequence[str] | None, *, user: str, timeout: float = 60
+        self,
+        cube: str | None,
+        jobs: str | Sequence[str] | None,
+        *,
+        user: str,
+        timeout: float = 60,
+        patient: bool = True,
     ) -> Sequence[Job]:
         """Wait until jobs are finished; without a thread of its own, run them here.
 
         Default are all open ones and what they lead to, except those that are planned for a later time by the
-        calendar. What only waits for more to come, is done at once.
+        calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
+        again is not waited for.
         """
         wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         deadline = time.monotonic() + _seconds(timeout)
@@ -146,11 +166,19 @@ class Worker:
             if not waiting:
                 return found
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
+                late = next((job.error for job in waiting if job.error), None)
+                why = f"; the last error was: {late.strip().splitlines()[-1]}" if late else ""
                 raise WaitTimeoutError(
-                    f"{len(waiting)} jobs were not finished in {timeout:g} s; they go on, wait again", jobs=waiting
+                    f"{len(waiting)} jobs will not be finished in {timeout:g} s; they go on, wait again{why}",
+                    jobs=waiting,
                 )
             self._pause_or_help(left)
+
+    def _are_put_off(self, jobs: Sequence[Job], left: float) -> bool:
+        """Tell whether all that is left has failed and is tried again only after the wait would end."""
+        end = self._clock.now() + timedelta(seconds=left)
+        return all(job.state is JobState.FAILED and job.not_before > end for job in jobs)
 
     def _hasten(self, cube: str | None, user: str) -> None:
         """Let what a language model is to read not wait for more: somebody waits for it."""
@@ -194,6 +222,8 @@ class Worker:
                 if not busy and lane == "quick":
                     self._idle()
             except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
+                if self._stopping:  # the store was closed under a call that was left
+                    return
                 _log.exception("worker_failed")
                 busy = False
             if busy:
@@ -234,10 +264,14 @@ class Worker:
     def _failed(self, job: Job, error: Exception, done: int) -> Job:
         told = "".join(traceback.format_exception(error))[-4_000:]
         now = self._clock.now()
+        asked = error.fields.get("retry_after") if isinstance(error, MnemicError) else None
+        pause = max(2.0**job.attempts, asked if isinstance(asked, int | float) else 0.0)
+        failed = replace(job, state=JobState.FAILED, lease_until=None, done=done, error=told)
+        if isinstance(error, BudgetError):  # it will be possible again: that is no failure of the job
+            return replace(failed, attempts=job.attempts - 1, not_before=now + timedelta(seconds=pause))
         if job.attempts >= ATTEMPTS:
-            return replace(job, state=JobState.DEAD, lease_until=None, finished_at=now, done=done, error=told)
-        later = now + timedelta(seconds=2.0**job.attempts)
-        return replace(job, state=JobState.FAILED, lease_until=None, not_before=later, done=done, error=told)
+            return replace(failed, state=JobState.DEAD, finished_at=now)
+        return replace(failed, not_before=now + timedelta(seconds=pause))
 
 
 class _Lease:

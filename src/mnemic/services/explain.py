@@ -8,6 +8,7 @@ from dataclasses import replace
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.intake import check_id
 from mnemic.errors import InputError
+from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Stats, Warm
 from mnemic.model.job import Job
 from mnemic.model.memory import Memory
@@ -24,7 +25,7 @@ from mnemic.services.targets import readable
 
 SHORT_TERM, MID_TERM, LONG_TERM = "short-term", "mid-term", "long-term"
 
-_NOTHING = Totals(0, 0, 0, 0, 0, {}, 0, {})
+_NOTHING = Totals(0, 0, 0, 0, 0, {}, 0, {}, 0)
 
 
 class Explain:
@@ -68,7 +69,7 @@ class Explain:
                 bytes_on_disk=tx.counts.bytes_on_disk(),
                 embedder=self._embedder.name,
                 latest_said=None if target is None else tx.cubes.latest_said(target.key),
-                notes=("nothing is stored here yet",) if target is None else (),
+                notes=_notes(target, totals),
             )
 
     def sessions(self, *, user: object, cube: object = None) -> Sequence[Session]:
@@ -79,6 +80,12 @@ class Explain:
                 return ()
             held = tx.counts.by_session(target.key)
             return tuple(replace(each, messages=held.get(each.id, 0)) for each in tx.messages.sessions(target.key))
+
+    def entities(self, *, user: object, cube: object = None) -> Sequence[Entity]:
+        """Return the entities of a cube, the most mentioned first."""
+        with self._store.read() as tx:
+            target = readable(self._scoping, tx, user, cube)
+            return () if target is None else tuple(tx.entities.list(target.key))
 
     def jobs(self, *, user: object, open_only: object = False, cube: object = None) -> Sequence[Job]:
         """Return the jobs of a cube, newest first."""
@@ -96,6 +103,14 @@ class Explain:
             warmth = heat(segment.visits, segment.pages, segment.touched_at, now, self._weights)
             found.append(Warm(segment, warmth.total, warmth.visits, warmth.pages, warmth.recency))
         return tuple(sorted(found, key=lambda warm: (-warm.heat, warm.segment.id)))
+
+
+def _notes(cube: Cube | None, totals: Totals) -> tuple[str, ...]:
+    if cube is None:
+        return ("nothing is stored here yet",)
+    if totals.given_up:
+        return (f"{totals.given_up} messages the language model could not read; `rebuild` has them read again",)
+    return ()
 
 
 def _of_memory(tx: Transaction, memory: Memory) -> Explanation:

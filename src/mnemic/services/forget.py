@@ -124,6 +124,7 @@ class Forget:
         removed += self._prune(tx, cube, erased, revision)
         done = tx.erasing.messages(cube.key, list(erased))
         removed.update(done.removed)
+        removed.update({"entity": tx.entities.prune(cube.key)})
         removed += remake_segments(tx, cube.key, done.segments, list(erased.values()), revision)
         if removed.total():  # what is left may be read and promoted anew
             tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, self._clock.now()))

@@ -1,5 +1,5 @@
 """The background work on one cube: read new messages, move pages, promote and archive segments, embed what is missing,
-index anew what an upgrade reads otherwise.
+index anew what an upgrade reads otherwise, and let a language model read what has gathered, when there is one.
 
 Every step is a transaction of its own and leaves its mark on the rows that it did, so that a run can stop anywhere,
 even in the middle of a power cut, and the next run goes on from there.
@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import chain
+from typing import TYPE_CHECKING
 
-from mnemic.model.job import EMBED, ORGANIZE, RETEXT
+from mnemic.model.job import EMBED, ORGANIZE, REFINE, RETEXT
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
 from mnemic.services.recall import Recall
 from mnemic.services.retexting import Retexting
 from mnemic.services.tiering import Tiering
+
+if TYPE_CHECKING:  # what a model needs is imported only when there is one
+    from mnemic.services.reader import Reader
 
 Tick = Callable[[int], None]
 """Told how much was done since the last call; raises when the work is to stop."""
@@ -33,6 +37,7 @@ class Organize:
         embedding: Embedding,
         retexting: Retexting,
         recall: Recall,
+        reader: Reader | None = None,
     ) -> None:
         self._learning = learning
         self._tiering = tiering
@@ -40,11 +45,13 @@ class Organize:
         self._embedding = embedding
         self._retexting = retexting
         self._recall = recall
+        self._reader = reader
 
     @property
     def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
         """The jobs that this can run: kind to function of (cube key, tick)."""
-        return {ORGANIZE: self.organize, EMBED: self.embed, RETEXT: self.retext}
+        found = {ORGANIZE: self.organize, EMBED: self.embed, RETEXT: self.retext}
+        return found if self._reader is None else {**found, REFINE: self._reader.read}
 
     def settle(self) -> None:
         """Write down what is only counted in memory: the visits of searches."""
@@ -58,6 +65,8 @@ class Organize:
         for done in chain(self._tiering.run(cube_key), self._promoting.run(cube_key)):
             tick(done)
         self._promoting.archive(cube_key)
+        if self._reader is not None:
+            self._reader.queue(cube_key)
 
     def embed(self, cube_key: int, tick: Tick) -> None:
         """Give a vector to every entry that has none of this store's model."""

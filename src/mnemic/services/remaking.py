@@ -41,7 +41,10 @@ def remake_segments(
 
 def _remade(tx: Transaction, segment: Segment, pages: Sequence[tuple[Page, Sequence[StoredMessage]]]) -> Draft:
     first = pages[0][0]
-    blank = replace(segment, summary="", keywords=(), pages=0, started_at=first.started_at, ended_at=first.ended_at)
+    blank = replace(
+        segment, title="", summary="", described=0, keywords=(), pages=0,
+        started_at=first.started_at, ended_at=first.ended_at,
+    )  # fmt: skip
     draft = Draft(blank, tx.index.no_vector, [], {})
     vocabulary = vocabulary_of(tx, segment.cube_key, [message for _, messages in pages for message in messages])
     vectors = PageVectors(tx, segment.cube_key)

@@ -120,7 +120,8 @@ class Tiering:
             grow(draft, page, vector, messages[page.id], vocabulary)
             topics.put(draft.segment, draft.centroid)
         for draft in drafts.values():
-            draft.segment = replace(draft.segment, summary=summary_of(draft.messages))
+            if not draft.segment.described:  # a model's words stay until it is asked again, when there is enough new
+                draft.segment = replace(draft.segment, summary=summary_of(draft.messages))
         return list(drafts.values())
 
     @staticmethod

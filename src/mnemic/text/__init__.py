@@ -9,6 +9,7 @@ from mnemic.text.asking import Sought as Sought
 from mnemic.text.asking import sought as sought
 from mnemic.text.forms import index_terms as index_terms
 from mnemic.text.languages import STOP_WORDS as STOP_WORDS
+from mnemic.text.languages import likely as likely
 from mnemic.text.reading import reading as reading
 from mnemic.text.sentences import estimate_tokens as estimate_tokens
 from mnemic.text.sentences import passages as passages

@@ -157,7 +157,7 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, warmth)
+    organize = _organize(settings, store, embedder, clock, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -202,8 +202,13 @@ def _nothing() -> None:
 
 
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, warmth: HeatWeights
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
 ) -> Organize:
+    reader = None
+    if language is not None and settings.refine:
+        from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        reader = reader_of(settings, store, embedder, clock, language)
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -219,9 +224,10 @@ def _organize(
             clock,
             threshold=settings.heat_threshold,
             capacity=settings.mtm_segments,
-            weights=warmth,
+            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
         ),
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
+        reader,
     )

@@ -24,6 +24,7 @@ class SqlCounts:
         memories = self._groups(s.memory, s.memory.c.kind, cube_key)
         unassigned = select(func.count()).where(s.page.c.cube_key == cube_key, s.page.c.segment_id.is_(None))
         archived = select(func.count()).where(s.segment.c.cube_key == cube_key, s.segment.c.archived)
+        given_up = select(func.count()).where(s.message.c.cube_key == cube_key, s.message.c.refined == 2)
         return Totals(
             messages=self._count(s.message, cube_key),
             sessions=self._count(s.session, cube_key),
@@ -33,6 +34,7 @@ class SqlCounts:
             memories=memories,
             superseded=self._count(s.memory_version, cube_key) - sum(memories.values()),
             jobs=self._groups(s.job, s.job.c.state, cube_key),
+            given_up=self._connection.scalar(given_up) or 0,
         )
 
     def by_session(self, cube_key: int) -> Mapping[str, int]:

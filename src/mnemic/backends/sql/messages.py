@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, text, update
 
 from mnemic.backends.sql import filters, rows
 from mnemic.backends.sql import schema as s
@@ -167,15 +167,16 @@ class SqlMessages:
             self._connection.execute(_EXTRACTED, {"cube": cube_key, "ids": list(ids[start : start + _CHUNK])})
 
     def to_refine(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
-        """Return messages that no language model has read yet, by session, in order."""
-        mine = (s.message.c.cube_key == cube_key, s.message.c.refined == 0)
-        oldest = select(s.message.c.session_id).where(*mine).order_by(s.message.c.id).limit(1).scalar_subquery()
-        of_session = _MESSAGES.where(*mine, s.message.c.session_id == oldest).order_by(s.message.c.position)
-        return [rows.message(row) for row in self._connection.execute(of_session.limit(limit))]
+        """Return messages that no language model has read yet: the longest waiting, by session, in order."""
+        mine = (s.message.c.cube_key == cube_key, text("refined = 0"))  # as the index says it
+        query = _MESSAGES.where(*mine).order_by(s.message.c.id).limit(limit)
+        found = [rows.message(row) for row in self._connection.execute(query)]
+        first = {message.session_id: place for place, message in reversed(list(enumerate(found)))}
+        return sorted(found, key=lambda message: (first[message.session_id], message.position))
 
     def count_to_refine(self, cube_key: int) -> int:
         """Return how many messages no language model has read yet."""
-        mine = (s.message.c.cube_key == cube_key, s.message.c.refined == 0)
+        mine = (s.message.c.cube_key == cube_key, text("refined = 0"))
         return self._connection.scalar(select(func.count()).select_from(s.message).where(*mine)) or 0
 
     def set_refined(self, cube_key: int, ids: Sequence[str], *, given_up: bool = False) -> None:

@@ -1,7 +1,6 @@
 """Whether a statement says only what was said: each number and name in it must stand in the words that it rests on.
 
-Names are words with a capital letter; in a language that writes all nouns so, the share of such words tells, and the
-value's words decide alone.
+Names are words with a capital letter; in German, which writes all nouns so, the value's words decide alone.
 """
 
 from __future__ import annotations
@@ -12,12 +11,10 @@ from typing import Final
 
 from mnemic.core.temporal_words import NUMBERS
 from mnemic.model.moment import TimeSpan
-from mnemic.text import content_terms, fold, stem, words
+from mnemic.text import content_terms, fold, likely, stem, words
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 _CAPITAL: Final = re.compile(r"(?<=[^\W\d_]|[,;:'\"(\u2019])\s+([^\W\d_][\w'\u2019-]+)")
-_NOUNS: Final = 0.3
-"""Share of words with a capital from which a language is taken to write all nouns so."""
 _SMALL: Final = 12  # numbers up to this are often said in words
 _CALENDAR: Final = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday
@@ -47,7 +44,7 @@ def shares_a_word(value: str, said: Iterable[str]) -> bool:
 def _unsaid_number(text: str, told: str) -> str | None:
     known = {_plain(each) for each in _NUMBER.findall(told)}
     counted = {f"{NUMBERS[word]:g}" for word in words(told) if word in NUMBERS}
-    for each in _NUMBER.findall(text):
+    for each in map(str, _NUMBER.findall(text)):
         plain = _plain(each)
         if plain in known or plain in counted:
             continue
@@ -65,7 +62,7 @@ def _unsaid_name(statement: str, value: str, told: str) -> str | None:
     inside = _CAPITAL.findall(statement)
     capital = [word for word in inside if word[0].isupper()]
     checked = [word for word in words_of(value) if word[0].isupper()]
-    if len(capital) < _NOUNS * max(len(inside), 4):
+    if not _is_german(f"{statement} {told}"):
         checked += capital
     heard = {stem(each) for each in words(told)}
     for word in map(str, checked):
@@ -73,6 +70,10 @@ def _unsaid_name(statement: str, value: str, told: str) -> str | None:
         if fold(word) not in _CALENDAR and any(each not in heard for each in stems):
             return word
     return None
+
+
+def _is_german(text: str) -> bool:
+    return "de" in (likely(set(words(text)), text) or ())
 
 
 def words_of(text: str) -> list[str]:

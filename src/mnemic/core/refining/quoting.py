@@ -1,4 +1,4 @@
-"""Where a quote stands in a text: models change spaces, quotation marks, dashes and case; the words must match."""
+"""Where a quote stands in a text: models change spaces, marks, accents and case; the words must match."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _plain(text: str) -> tuple[str, list[int]]:
     found: list[str] = []
     places: list[int] = []
     for place, char in enumerate(text):
-        for each in unicodedata.normalize("NFKC", char).translate(_SAME).casefold():
+        for each in unicodedata.normalize("NFKD", char).translate(_SAME).casefold():
             if each.isspace():
                 if found and found[-1] != " ":
                     found.append(" ")

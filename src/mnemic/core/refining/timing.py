@@ -39,10 +39,10 @@ def held(when: When, message: StoredMessage, *, happens: bool) -> Held:
     if happens:
         return Held(start or message.said_at, None, span)
     if start is None:
-        end = span.end or message.said_at
-        return Held(end - timedelta(microseconds=1), end, span)
-    end = _edge(when.end, message) if when.end else None
-    return Held(start, end[1] if end is not None and end[1] > start else None, span)
+        over = span.end or message.said_at
+        return Held(over - timedelta(microseconds=1), over, span)
+    last = _edge(when.end, message) if when.end else None
+    return Held(start, last[1] if last is not None and last[1] > start else None, span)
 
 
 def _told(when: When, message: StoredMessage) -> TimeSpan | None:

@@ -1,0 +1,52 @@
+"""When a language model reads a cube: as soon as enough has gathered, or when less has waited for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from mnemic.ids import new_id
+from mnemic.model.job import REFINE, queued
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store
+from mnemic.services.refining import Refining
+
+Tick = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Gathering:
+    """When a language model reads: as soon as so many messages wait, or when fewer have waited for so long."""
+
+    messages: int
+    quiet: timedelta
+
+
+class Reader:
+    """Lets a language model read a cube, by jobs."""
+
+    def __init__(self, store: Store, clock: Clock, refining: Refining, gathering: Gathering) -> None:
+        self._store = store
+        self._clock = clock
+        self._refining = refining
+        self._gathering = gathering
+
+    def queue(self, cube_key: int) -> None:
+        """Queue the job that reads what waits; at once when enough does."""
+        with self._store.read() as tx:
+            waiting = tx.messages.count_to_refine(cube_key)
+        if not waiting:
+            return
+        now = self._clock.now()
+        enough = waiting >= self._gathering.messages
+        job = queued(new_id(), cube_key, REFINE, now)
+        with self._store.write() as tx:
+            tx.jobs.put(job if enough else replace(job, not_before=now + self._gathering.quiet))
+            if enough:
+                tx.jobs.hasten(cube_key, REFINE, now)
+
+    def read(self, cube_key: int, tick: Tick) -> None:
+        """Read everything that waits."""
+        while done := self._refining.step(cube_key):
+            tick(done)

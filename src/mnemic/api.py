@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 from mnemic import config, wiring
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
-from mnemic.model.answer import Answer
+from mnemic.model.answer import Answer, AskOptions
 from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
@@ -219,12 +219,102 @@ class Memory:
         question: str,
         *,
         user: str | int,
+        session: str | int | None = None,
         cubes: Sequence[str] | str | None = None,
         as_of: datetime | str | float | None = None,
         reference_time: datetime | str | float | None = None,
+        mode: str = "auto",
+        depth: int = 0,
+        suggest: int = 0,
+        budget: int = 2_000,
+        persona: str | None = None,
+        style: str | None = None,
+        relationship: str | None = None,
+        system: str | None = None,
+        model: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
     ) -> Answer:
-        """Answer a question from memory, with citations; without a model the answer is extractive and says so."""
-        return self._parts.answer.ask(question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time)
+        """Answer a question from memory, with citations, or say that memory does not hold the answer.
+
+        `mode` `auto` asks the language model when there is one; when it fails, or names nothing that its answer
+        stands on, the answer is extractive and a note says why. `extractive` asks none; `model` raises instead
+        (`InputError` without a model, `LanguageError`, `BudgetError`). A model is given `budget` tokens of memories,
+        the asker's profile and the end of `session`; it answers in the question's language and names memories by number
+        (`Answer.numbers`). It may search up to `depth` times more, and gives up to `suggest` next questions. `persona`,
+        `style` and `relationship` override the settings for this call, `system` goes before our rules to the model;
+        `model`, `temperature` and `max_tokens` are passed on. A question that is too long for the model is an
+        `InputError`.
+        """
+        return self._parts.generate.ask(
+            question, user=user, session=session, cubes=cubes, as_of=as_of, reference_time=reference_time, mode=mode,
+            depth=depth, suggest=suggest, budget=budget, persona=persona, style=style, relationship=relationship,
+            system=system, model=model, temperature=temperature, max_tokens=max_tokens,
+        )  # fmt: skip
+
+    def ask_stream(
+        self, question: str, *, user: str | int, session: str | int | None = None, **options: Unpack[AskOptions]
+    ) -> Iterator[str | Answer]:
+        """Yield the text of what `ask` would answer as it is written, then the `Answer`. `options` are those of `ask`.
+
+        References stand as the model wrote them; those that name no memory are missing only in the answer's text. When
+        the model fails before the first piece, the extractive answer comes in one; after it, `LanguageError` is raised
+        and no answer comes. While the model may still search (`depth`), nothing is shown.
+        """
+        return self._parts.generate.ask_stream(question, user=user, session=session, **options)
+
+    def chat(
+        self,
+        message: str,
+        *,
+        user: str | int,
+        session: str | int | None = None,
+        agent: str | int | None = None,
+        cube: str | None = None,
+        store: bool = True,
+        **options: Unpack[AskOptions],
+    ) -> Answer:
+        """Reply to a message with what was said before in mind, and keep both. `options` are those of `ask`.
+
+        The model gets the end of the session, the user's profile and what memory holds on the message. The message is
+        stored in `cube` before the model is asked, the reply after it, and only when a model wrote it whole;
+        `Answer.stored` has the receipts. With `store=False` neither is stored. Without a model, questions get the
+        extractive answer and statements a plain acknowledgement. `found` tells whether the reply names memories.
+        """
+        try:
+            return self._parts.chat.chat(
+                message, user=user, session=session, agent=agent, cube=cube, store=store, **options
+            )
+        finally:
+            self._parts.worker.wake()
+
+    def chat_stream(
+        self,
+        message: str,
+        *,
+        user: str | int,
+        session: str | int | None = None,
+        agent: str | int | None = None,
+        cube: str | None = None,
+        store: bool = True,
+        **options: Unpack[AskOptions],
+    ) -> Iterator[str | Answer]:
+        """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`.
+
+        The message is stored when this returns, the reply before the `Answer` comes: not when the model breaks off, or
+        when the caller stops listening.
+        """
+        pieces = self._parts.chat.chat_stream(
+            message, user=user, session=session, agent=agent, cube=cube, store=store, **options
+        )
+        self._parts.worker.wake()
+        return self._waking(pieces)
+
+    def _waking(self, pieces: Iterator[str | Answer]) -> Iterator[str | Answer]:
+        try:
+            yield from pieces
+        finally:
+            self._parts.worker.wake()
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,

@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from mnemic.core.generation.replies import without_references
+from mnemic.core.prompts import load
 from mnemic.evaluation import answered, prompting
 from mnemic.evaluation.answered import Answered
 from mnemic.evaluation.asking import turns_of
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 PURPOSE: Final = "evaluation"
 """What the calls are accounted under."""
-
-_CALLS: Final = 20
-"""Calls that one `ask` may make and that are counted; it makes a few."""
 
 
 class Answering:
@@ -92,26 +91,33 @@ class Answering:
         )
 
     def _by_ask(self, question: Question, blank: Answered) -> Answered:
-        user = self._conversation.id
-        before = {call.id for call in self._memory.llm.calls(user=user, limit=_CALLS)}
         began = time.perf_counter()
-        found = self._memory.ask(question.text, user=user, reference_time=self._when(question))
-        seconds = time.perf_counter() - began
-        calls = [call for call in self._memory.llm.calls(user=user, limit=_CALLS) if call.id not in before]
+        found = self._memory.ask(
+            question.text,
+            user=self._conversation.id,
+            reference_time=self._when(question),
+            mode="model",
+            budget=self._budget,
+            system=load("brief", prompting.FOLDER),
+        )
+        text = without_references(found.text)
         return replace(
             blank,
-            text=found.text.strip(),
-            withheld=not found.found or denies(found.text),
+            text=text,
+            withheld=not found.found or denies(text),
             model=found.mode,
-            calls=len(calls),
-            tokens_in=sum(call.tokens_in for call in calls),
-            tokens_out=sum(call.tokens_out for call in calls),
-            seconds=seconds,
+            calls=found.spent.calls,
+            tokens_in=found.spent.tokens_in,
+            tokens_out=found.spent.tokens_out,
+            seconds=time.perf_counter() - began,
+            cut=found.cut,
         )
 
     def _by_rules(self, question: Question, blank: Answered) -> Answered:
         began = time.perf_counter()
-        found = self._memory.ask(question.text, user=self._conversation.id, reference_time=self._when(question))
+        found = self._memory.ask(
+            question.text, user=self._conversation.id, reference_time=self._when(question), mode="extractive"
+        )
         seconds = time.perf_counter() - began
         return replace(blank, text=found.text, withheld=not found.found, model=found.mode, seconds=seconds)
 

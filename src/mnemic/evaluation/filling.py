@@ -95,6 +95,7 @@ def store(
         check()
     if refine:
         memory.jobs.wait(user=conversation.id, timeout=_REFINING)
+    drawn = memory.llm.usage(user=conversation.id).total
     return Stored(
         conversation=conversation.id,
         turns=conversation.turns,
@@ -103,6 +104,9 @@ def store(
         questions=len(conversation.questions),
         adding=added - start,
         refining=time.perf_counter() - added if refine else 0.0,
+        calls=drawn.calls,
+        tokens_in=drawn.tokens_in,
+        tokens_out=drawn.tokens_out,
         problems=tuple(asdict(problem) for problem in conversation.problems),
     )
 

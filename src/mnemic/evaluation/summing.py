@@ -179,6 +179,9 @@ def storing_of(records: Sequence[Stored]) -> dict[str, float]:
         "texts embedded": sum(record.embedded for record in records),
         "seconds adding": sum(record.adding for record in records),
         "seconds refining": sum(record.refining for record in records),
+        "model calls": sum(record.calls for record in records),
+        "model tokens in": sum(record.tokens_in for record in records),
+        "model tokens out": sum(record.tokens_out for record in records),
     }
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
+from mnemic.core.generation import Defaults, Manner
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
@@ -21,12 +22,15 @@ from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.chat import Chat
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.forget import Forget
+from mnemic.services.gathering import Gathering
+from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
@@ -73,6 +77,8 @@ class Parts:
     recall: Recall
     contexts: Contexts
     answer: AnswerService
+    generate: Generate
+    chat: Chat
     curate: Curate
     explain: Explain
     cubes: CubeDesk
@@ -158,6 +164,14 @@ def _assembled(
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     organize = _organize(settings, store, embedder, clock, recall, language)
+    remember = Remember(
+        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+    )
+    contexts = Contexts(store, recall, scoping)
+    profiles = Profiles(store, clock, scoping, zone=settings.zone)
+    answer = AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold)
+    gathering = Gathering(store, scoping, contexts, profiles, context=settings.llm_context)
+    generate = Generate(gathering, answer, language, clock, defaults=_defaults(settings), zone=settings.zone)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -174,17 +188,17 @@ def _assembled(
         embedder=embedder,
         store=store,
         scoping=scoping,
-        remember=Remember(
-            store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-        ),
+        remember=remember,
         recall=recall,
-        contexts=Contexts(store, recall, scoping),
-        answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
+        contexts=contexts,
+        answer=answer,
+        generate=generate,
+        chat=Chat(generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=Profiles(store, clock, scoping, zone=settings.zone),
+        profiles=profiles,
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -194,6 +208,16 @@ def _assembled(
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
+    )
+
+
+def _defaults(settings: Settings) -> Defaults:
+    """Return what answers are like unless a caller says otherwise."""
+    return Defaults(
+        Manner(settings.persona, settings.answer_style, settings.relationship),
+        settings.llm_temperature,
+        settings.llm_max_tokens,
+        settings.llm_context,
     )
 
 

@@ -110,8 +110,29 @@ def test_longmemeval_is_measured_by_question_types(tmp_path: Path) -> None:
         (("jsonl", str(DATA / "longmemeval.json")), "lines[1]"),
         (("jsonl", str(DATA / "own.jsonl"), "--baselines", "zep"), "'zep' is not known"),
         (("jsonl", str(DATA / "own.jsonl"), "--only", "cy"), "no conversation 'cy'"),
+        (("jsonl", str(DATA / "own.jsonl"), "--limit", "3"), "limit: is an option of answers; add --answers"),
+        (("jsonl", str(DATA / "own.jsonl"), "--answers", "--conditions", "none"), "'none' needs a language model"),
+        (("jsonl", str(DATA / "own.jsonl"), "--answers", "--price-in", "1"), "price_out: is missing"),
     ],
 )
 def test_what_cannot_be_measured_is_bad_input(words: tuple[str, ...], told: str, tmp_path: Path) -> None:
     said = Terminal(tmp_path / "home").type("eval", *words, "--out", str(tmp_path / "out"))
     assert said.code == 2 and told in said.err
+
+
+def test_answers_are_measured_without_any_model(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    words = ("eval", "longmemeval", str(DATA / "longmemeval.json"), "--out", str(out), "--answers", "--limit", "1")
+    said = Terminal(tmp_path / "home").type(*words)
+    assert said.code == 0, said.err
+    for heading in ("How right the answers are", "By condition", "What a question takes"):
+        assert re.search(rf"^{heading}\b", said.out, re.MULTILINE), heading
+    assert re.search(r"^extractive +\d", said.out, re.MULTILINE) and "abstention" in said.out
+    assert "no more than 1 a category" in " ".join(said.out.split()) and "drawn by the seed 2026" in said.out
+    assert all(len(line.rstrip()) <= 100 for line in said.out.splitlines() if "results: " not in line)
+    found = json.loads((out / "results.json").read_text("utf-8"))
+    assert found["format"] == "mnemic-eval-answers-1" and list(found["conditions"]) == ["extractive"]
+    again = Terminal(tmp_path / "home").type(*words, "--json")
+    assert again.code == 0 and again.json["conditions"] == found["conditions"] and "questions" not in again.json
+    page = (out / "report.html").read_text("utf-8")
+    assert "<h2>By category</h2>" in page and "answered by rules alone, without a model" in page

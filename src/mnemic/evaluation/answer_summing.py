@@ -96,19 +96,21 @@ def _groups(run: AnswerRun) -> dict[str, list[Posed]]:
 
 
 def _condition(run: AnswerRun, name: str, groups: Mapping[str, Sequence[Posed]]) -> dict[str, Any]:
-    given = [each for posed in run.posed if (each := run.answered.get((posed.question.id, name))) and each.fits]
+    held = [each for posed in run.posed if (each := run.answered.get((posed.question.id, name)))]
+    given, too_long = ([each for each in held if each.fits is fits] for fits in (True, False))
     judged = [each for key, each in run.judged.items() if key[1] == name]
     return {
         "groups": {group: _group(run, name, posed) for group, posed in groups.items()},
         "conversations": {
-            conversation: {"n": len(held), **_means_of(run, name, held)}
-            for conversation, held in by(groups[EVERYTHING], lambda posed: posed.conversation).items()
+            conversation: {"n": len(of), **_means_of(run, name, of)}
+            for conversation, of in by(groups[EVERYTHING], lambda posed: posed.conversation).items()
         },
         "usage": _usage(run, given),
         "latency": {
             "context": quantiles([each.finding for each in given if each.finding]),
             "answer": quantiles([each.seconds for each in given]),
         },
+        "too long, tokens": fmean(each.context for each in too_long) if too_long else None,
         "cut short": sum(1 for each in given if each.cut),
         "judged": {
             "by": run.about["judge"],

@@ -110,23 +110,18 @@ def _judge(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _costs(found: Mapping[str, Any]) -> RenderableType:
     priced = any("cost" in each["usage"] for each in found["conditions"].values())
-    headings = [
-        "context\ntokens",
-        "calls",
-        "tokens in",
-        "tokens out",
-        *(["cost"] if priced else []),
-        "context",
-        "whole",
-    ]
-    table = table_of("condition", headings)
+    headings = ["answered", "fail", "too\nlong", "context\ntokens", "calls", "tokens\nin", "tokens\nout"]
+    table = table_of("condition", [*headings, *(["cost"] if priced else []), "time to answer"])
     for name, condition in found["conditions"].items():
-        usage, latency = condition["usage"], condition["latency"]
-        cells = [DASH] * (len(headings) - 2)
-        if usage:
-            cells = [f"{usage['context tokens']:,.0f}", f"{usage['calls']:.2f}", f"{usage['tokens in']:,.0f}",
-                     f"{usage['tokens out']:,.1f}", *([f"{usage['cost']:.6f}"] if priced else [])]  # fmt: skip
-        table.add_row(name, *cells, median_and_tail(latency["context"]), median_and_tail(latency["answer"]))
+        usage, everything = condition["usage"], condition["groups"][EVERYTHING]
+        cells = [f"{everything[key]:,}" for key in ("answered", "failed", "does not fit")]
+        longer = condition["too long, tokens"]
+        cells += [DASH if longer is None else f"({longer:,.0f})", *[DASH] * 3] if not usage else [
+            f"{usage['context tokens']:,.0f}", f"{usage['calls']:.2f}", f"{usage['tokens in']:,.0f}",
+            f"{usage['tokens out']:,.1f}",
+        ]  # fmt: skip
+        cells += [f"{usage['cost']:.6f}" if usage else DASH] if priced else []
+        table.add_row(name, *cells, median_and_tail(condition["latency"]["answer"]))
     return table
 
 

@@ -86,7 +86,7 @@ def test_the_tables_count_what_was_not_answered(found: dict[str, Any]) -> None:
     assert re.search(r"^mnemic +2 +1 +0 +390 +1\.00 +100 +5\.0 +0\.000110", told, re.MULTILINE)
     assert "judge j" in told and "none: 0 judged, 1 judgements could not be read" in told
     assert re.search(r"mnemic over none, F1, or withheld when absent: \+1\.000", " ".join(told.split()))
-    assert "\u2026" not in told.replace("(+", ""), "a column was cut"
+    assert "\u2026" not in told, "a column was cut"
 
 
 def test_what_does_not_fit_or_failed_is_in_no_mean(found: dict[str, Any]) -> None:

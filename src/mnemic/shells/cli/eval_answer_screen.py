@@ -110,7 +110,7 @@ def _judge(found: Mapping[str, Any]) -> list[RenderableType]:
 
 def _costs(found: Mapping[str, Any]) -> RenderableType:
     priced = any("cost" in each["usage"] for each in found["conditions"].values())
-    headings = ["answered", "fail", "too\nlong", "context\ntokens", "calls", "tokens\nin", "tokens\nout"]
+    headings = ["done", "fail", "too\nlong", "context\ntokens", "calls", "tokens\nin", "tokens\nout"]
     table = table_of("condition", [*headings, *(["cost"] if priced else []), "time to answer"])
     for name, condition in found["conditions"].items():
         usage, everything = condition["usage"], condition["groups"][EVERYTHING]

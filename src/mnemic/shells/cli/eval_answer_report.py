@@ -36,12 +36,12 @@ LISTED: Final = 400
 
 def page(found: Mapping[str, Any]) -> str:
     """Return the report of a document (`mnemic.evaluation.answer_summing`) as HTML."""
-    pairs = [(by_category(found), by_tokens(found)), (by_time(found), judgements(found))]
+    plots = [by_category(found), by_tokens(found), by_time(found), judgements(found)]
     body = [
         head(found),
         categories(found),
         conditions(found),
-        *(tag("div", "".join(pair), class_="pair") for pair in pairs),
+        tag("div", "".join(plots), class_="pair"),
         costs(found),
         paired(found),
         failed(found),

@@ -12,8 +12,10 @@ from typing import Any, Self, Unpack
 from mnemic import config, wiring
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
-from mnemic.model.answer import Answer, AskOptions
+from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -124,6 +126,16 @@ class Memory:
             return replace(added, notes=(*added.notes, told))
         return added
 
+    def extract(
+        self, messages: Messages, *, user: str | int, agent: str | int | None = None, cube: str | None = None
+    ) -> Extraction:
+        """Return what would be remembered of messages, and what it would change, without storing anything.
+
+        Messages are as in `add`. Rules read them, and the language model when one is configured; what it said without
+        evidence is told in `unbelieved`. Its call is accounted.
+        """
+        return self._parts.preview.extract(messages, user=user, agent=agent, cube=cube)
+
     def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Correct a memory: a new version takes the place of the current one, which stays in its history."""
         updated = self._parts.curate.update(id, text, user=user, cube=cube)
@@ -137,6 +149,20 @@ class Memory:
     def restore(self, id: str, *, user: str | int, version: int | None = None, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._parts.curate.restore(id, user=user, version=version, cube=cube)
+
+    def changes(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[MemoryChange]:
+        """Return the changes that were made of several memories at once, newest first."""
+        return self._parts.changing.list(user=user, limit=limit, cube=cube)
+
+    def undo(self, change: str, *, user: str | int, cube: str | None = None) -> Undone:
+        """Take a change back, by its id: its memories say again what they said before, as new versions.
+
+        A memory that has changed since, or is locked, is left as it is, and named. Raises `NotFoundError`, and
+        `ConflictError` when the change was taken back already, or when nothing of it can be.
+        """
+        undone = self._parts.changing.undo(change, user=user, cube=cube)
+        self._parts.worker.wake()
+        return undone
 
     def forget(
         self,
@@ -214,99 +240,46 @@ class Memory:
         """
         return self._parts.contexts.context(query, user=user, budget=budget, **options)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        user: str | int,
-        session: str | int | None = None,
-        cubes: Sequence[str] | str | None = None,
-        as_of: datetime | str | float | None = None,
-        reference_time: datetime | str | float | None = None,
-        mode: str = "auto",
-        depth: int = 0,
-        suggest: int = 0,
-        budget: int = 2_000,
-        persona: str | None = None,
-        style: str | None = None,
-        relationship: str | None = None,
-        system: str | None = None,
-        model: str | None = None,
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-    ) -> Answer:
+    def ask(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from memory, with citations, or say that memory does not hold the answer.
 
         `mode` `auto` asks the language model when there is one; when it fails, or names nothing that its answer
         stands on, the answer is extractive and a note says why. `extractive` asks none; `model` raises instead
-        (`InputError` without a model, `LanguageError`, `BudgetError`). A model is given `budget` tokens of memories,
-        the asker's profile and the end of `session`; it answers in the question's language and names memories by number
-        (`Answer.numbers`). It may search up to `depth` times more, and gives up to `suggest` next questions. `persona`,
-        `style` and `relationship` override the settings for this call, `system` goes before our rules to the model;
-        `model`, `temperature` and `max_tokens` are passed on. A question that is too long for the model is an
-        `InputError`.
+        (`InputError` without a model, `LanguageError`, `BudgetError`). `as_of`, `reference_time` and `cubes` are those
+        of `search`; the other options are told in `mnemic.model.answer.AskOptions`. A model answers in the question's
+        language and names memories by number (`Answer.numbers`). A question that is too long for it is an `InputError`.
         """
-        return self._parts.generate.ask(
-            question, user=user, session=session, cubes=cubes, as_of=as_of, reference_time=reference_time, mode=mode,
-            depth=depth, suggest=suggest, budget=budget, persona=persona, style=style, relationship=relationship,
-            system=system, model=model, temperature=temperature, max_tokens=max_tokens,
-        )  # fmt: skip
+        return self._parts.generate.ask(question, user=user, **options)
 
-    def ask_stream(
-        self, question: str, *, user: str | int, session: str | int | None = None, **options: Unpack[AskOptions]
-    ) -> Iterator[str | Answer]:
-        """Yield the text of what `ask` would answer as it is written, then the `Answer`. `options` are those of `ask`.
+    def ask_stream(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+        """Yield the text of what `ask` would answer as it is written, then the `Answer`.
 
         References stand as the model wrote them; those that name no memory are missing only in the answer's text. When
         the model fails before the first piece, the extractive answer comes in one; after it, `LanguageError` is raised
         and no answer comes. While the model may still search (`depth`), nothing is shown.
         """
-        return self._parts.generate.ask_stream(question, user=user, session=session, **options)
+        return self._parts.generate.ask_stream(question, user=user, **options)
 
-    def chat(
-        self,
-        message: str,
-        *,
-        user: str | int,
-        session: str | int | None = None,
-        agent: str | int | None = None,
-        cube: str | None = None,
-        store: bool = True,
-        **options: Unpack[AskOptions],
-    ) -> Answer:
-        """Reply to a message with what was said before in mind, and keep both. `options` are those of `ask`.
+    def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+        """Reply to a message with what was said before in mind, and keep both; see `mnemic.model.answer.ChatOptions`.
 
         The model gets the end of the session, the user's profile and what memory holds on the message. The message is
-        stored in `cube` before the model is asked, the reply after it, and only when a model wrote it whole;
-        `Answer.stored` has the receipts. With `store=False` neither is stored. Without a model, questions get the
-        extractive answer and statements a plain acknowledgement. `found` tells whether the reply names memories.
+        stored before the model is asked, the reply after it, and only when a model wrote it whole; `Answer.stored` has
+        the receipts. Without a model, questions get the extractive answer and statements a plain acknowledgement.
+        `found` tells whether the reply names memories.
         """
         try:
-            return self._parts.chat.chat(
-                message, user=user, session=session, agent=agent, cube=cube, store=store, **options
-            )
+            return self._parts.chat.chat(message, user=user, **options)
         finally:
             self._parts.worker.wake()
 
-    def chat_stream(
-        self,
-        message: str,
-        *,
-        user: str | int,
-        session: str | int | None = None,
-        agent: str | int | None = None,
-        cube: str | None = None,
-        store: bool = True,
-        **options: Unpack[AskOptions],
-    ) -> Iterator[str | Answer]:
+    def chat_stream(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
         """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`.
 
         The message is stored when this returns, the reply before the `Answer` comes: not when the model breaks off, or
         when the caller stops listening.
         """
-        pieces = self._parts.chat.chat_stream(
-            message, user=user, session=session, agent=agent, cube=cube, store=store, **options
-        )
+        pieces = self._parts.chat.chat_stream(message, user=user, **options)
         self._parts.worker.wake()
         return self._waking(pieces)
 

@@ -2,65 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mnemic import Memory
-from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.config import Settings
 from mnemic.core.answering import NOT_FOUND
 from mnemic.errors import BudgetError, InputError, LanguageError
 from mnemic.model.answer import Answer
 from mnemic.model.language import Prompt, Reply
-from mnemic.testing.scripted_model import Broken, Scripted, ScriptedModel, outage, said_to
+from mnemic.testing.scripted_model import Broken, outage, said_to
 from mnemic.text import estimate_tokens
 from tests.services.opened import Clock, open_memory, talk
-
-TOLD = [("ann", "I moved to Porto with my dog Rex."), ("bot", "How nice!"), ("ann", "I like green tea.")]
-
-
-def opened(folder: Path, replies: Sequence[Scripted] | Callable[[Prompt], Scripted] = (), **settings: Any) -> Memory:
-    """Open a memory whose model follows a script, `memory.model`; Ann has told three things."""
-    open_memory(folder).close()  # a store that is made already
-    given = Settings(home=str(folder), worker=False, refine=False, **settings)
-    model = ScriptedModel(replies)
-    memory = Memory(settings=given, embedder=HashingEmbedder(64), llm=model, clock=Clock())
-    talk(memory, TOLD)
-    return memory
-
-
-def prompts(memory: Memory) -> list[Prompt]:
-    language = memory._parts.language
-    assert language is not None
-    model = language._model
-    assert isinstance(model, ScriptedModel)
-    return model.prompts
-
-
-def number_of(prompt: Prompt, words: str) -> int:
-    """Return the number that a memory has in a prompt."""
-    line = next(line for line in said_to(prompt).split("\n") if words in line and line.startswith("["))
-    return int(line[1 : line.index("]")])
-
-
-def citing(words: str, text: str = "Ann lives in Porto") -> Callable[[Prompt], str]:
-    """Reply with a text that names the memory that holds some words."""
-    return lambda prompt: f"{text} [{number_of(prompt, words)}]."
-
-
-def purposes(memory: Memory, user: str = "ann") -> list[str]:
-    return [call.purpose for call in memory.llm.calls(user=user)][::-1]
-
-
-def last(pieces: Any) -> tuple[str, Answer]:
-    found = list(pieces)
-    assert isinstance(found[-1], Answer) and all(isinstance(piece, str) for piece in found[:-1])
-    return "".join(found[:-1]), found[-1]
-
+from tests.services.scripted import TOLD, citing, last, number_of, opened, prompts, purposes
 
 # -- what it is told -----------------------------------------------------------------------------------------------
 
@@ -410,6 +366,14 @@ def test_a_question_that_is_none_is_named(tmp_path: Path, question: Any) -> None
     with opened(tmp_path) as memory, pytest.raises(InputError) as caught:
         memory.ask(question, user="ann")
     assert caught.value.field == "question"
+
+
+def test_an_unknown_option_is_named(tmp_path: Path) -> None:
+    with opened(tmp_path) as memory:
+        for call in (memory.ask, memory.ask_stream):
+            with pytest.raises(InputError, match="known: as_of") as caught:
+                call("Where do I live?", user="ann", store=False)  # type: ignore[call-arg] # what is tested
+            assert caught.value.field == "store"
 
 
 def test_calls_are_charged_to_whoever_may_write_to_what_is_read(tmp_path: Path) -> None:

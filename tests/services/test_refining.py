@@ -255,7 +255,7 @@ def test_a_message_the_model_stumbles_over_is_given_up_and_the_others_are_read(t
     def answer(prompt: Prompt) -> str:
         if "POISON" in prompt.turns[-1].text:
             return "I'm sorry, I can't help with that."
-        return reads(likes_tea={"value": "tea", "statement": "ann likes tea."})(prompt)
+        return str(reads(likes_tea={"value": "tea", "statement": "ann likes tea."})(prompt))
 
     with opened(tmp_path, answer) as (memory, model):
         memory.add(["She likes tea, one", "POISON", "She likes tea, two"], user="ann", wait=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from mnemic.core.wording import akin
 from mnemic.model.memory import Candidate, Change, Memory, Source, Version
@@ -87,11 +88,47 @@ def claims_of(versions: Sequence[Version]) -> list[Claim]:
     return claims
 
 
-def by_hand(versions: Sequence[Version]) -> list[Version]:
-    """Return the versions that an owner's correction, or undoing, has replaced: they are history and claim nothing."""
-    hands = [version.number for version in versions if version.change in (Change.EDITED, Change.RESTORED)]
-    latest = max(hands, default=0)
-    return [version for version in versions if version.number < latest and version.valid_to == version.valid_from]
+_HANDS: Final = (Change.EDITED, Change.RESTORED, Change.RETRACTED)
+_TAKEN_BACK: Final = (Change.RETRACTED, Change.MERGED, Change.RESTORED)
+
+
+def settled(versions: Sequence[Version]) -> list[Version]:
+    """Return the versions that claim nothing any more, for they are only history: those that a correction, undoing,
+    taking back or merging has replaced, and what says that something was taken back.
+    """
+    latest = max((each.number for each in versions if each.change in (Change.EDITED, *_TAKEN_BACK)), default=0)
+    return [
+        version
+        for version in versions
+        if version.valid_to == version.valid_from and (version.number < latest or version.change in _TAKEN_BACK)
+    ]
+
+
+def taken_back(memory: Memory) -> list[tuple[Version, datetime]]:
+    """Return what was said of a memory and its owner has taken back or corrected, each with the moment of that.
+
+    What another version says that does hold, or that held, was not taken back.
+    """
+    lasting = [each for each in memory.versions if each.valid_to != each.valid_from]
+    found: list[tuple[Version, datetime]] = []
+    if is_merged_away(memory):
+        return found
+    for version in settled(memory.versions):
+        hands = [each for each in memory.versions if each.number > version.number and each.change in _HANDS]
+        told = any(each.polarity == version.polarity and akin(each.value, version.value) for each in lasting)
+        if version.change not in _TAKEN_BACK and hands and not told:
+            found.append((version, min(hands, key=lambda each: each.number).recorded_at))
+    return found
+
+
+def is_by_hand(versions: Iterable[Version]) -> bool:
+    """Tell whether an owner's hand has changed a memory: corrected it, undone a change, or taken it back."""
+    return any(version.change in _HANDS for version in versions)
+
+
+def is_merged_away(memory: Memory) -> bool:
+    """Tell whether another memory says what this one said."""
+    return not memory.stands and memory.current.change is Change.MERGED
 
 
 def is_resumption(version: Version) -> bool:

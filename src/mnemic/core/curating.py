@@ -32,6 +32,7 @@ def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime)
         recorded_at=recorded_at,
         confidence=1.0,
         change=Change.EDITED,
+        valid_to=_end(memory, current),
     )
     return _in_place_of_current(memory, version)
 
@@ -44,18 +45,26 @@ def restored(memory: Memory, number: int | None, *, version_id: str, recorded_at
     """
     current = memory.current
     chosen = _earlier(memory, current) if number is None else _numbered(memory, number)
-    if chosen.id == current.id:
+    if chosen.id == current.id and memory.stands:
         raise InputError("version", f"{chosen.number} is the current version; it holds already")
     version = replace(
         chosen,
         id=version_id,
         number=_next_number(memory),
-        valid_from=current.valid_from,
-        valid_to=current.valid_to,
+        valid_from=current.valid_from if memory.stands else chosen.valid_from,
+        valid_to=_end(memory, chosen),
         recorded_at=recorded_at,
         change=Change.RESTORED,
     )
     return _in_place_of_current(memory, version)
+
+
+def _end(memory: Memory, version: Version) -> datetime | None:
+    """Return until when what takes the current version's place holds; of what was taken back, as its words say."""
+    if memory.stands:
+        return memory.current.valid_to
+    said = [source.holds_to for source in version.sources]
+    return max((each for each in said if each is not None), default=None) if None not in said else None
 
 
 def keyed(memory: Memory) -> Memory:

@@ -88,7 +88,7 @@ def _holding(memory: Memory, group: str, moment: datetime | None) -> Version | N
     if moment is None:
         return memory.current if memory.current.valid_to is None else None
     if group == "events":
-        coming = [version for version in memory.versions if version.valid_from > moment]
+        coming = [each for each in memory.versions if each.valid_from > moment and each.valid_to != each.valid_from]
         return coming[0] if coming else None
     holding = [
         version

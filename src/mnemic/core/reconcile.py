@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
-from mnemic.core.claims import Claim, is_resumption
+from mnemic.core.claims import Claim, is_merged_away, is_resumption
 from mnemic.core.timeline import SAME_EVENT, denies, timeline
 from mnemic.core.wording import akin, same_value, stems_key, value_terms
 from mnemic.errors import ConflictError
@@ -116,7 +116,7 @@ def plan(candidate: Candidate, known: Sequence[Memory], *, similar: Sequence[tup
     `known` are memories of the same subject and attribute (others are ignored), `similar` memories with the cosine of
     their statement to the candidate's. Locked memories are never changed.
     """
-    siblings = [memory for memory in known if _same_question(memory, candidate)]
+    siblings = [memory for memory in known if _same_question(memory, candidate) and not is_merged_away(memory)]
     if candidate.single:
         candidate = _bounded(candidate, siblings)
         target = _single_target(candidate, siblings)
@@ -271,7 +271,7 @@ def _bounded(candidate: Candidate, siblings: Sequence[Memory]) -> Candidate:
     ends: list[datetime] = []
     for memory in siblings:
         current = memory.current
-        if memory.value_key and same_value(current.value, candidate.value):
+        if memory.value_key and memory.stands and same_value(current.value, candidate.value):
             ends += [moment for moment in [current.valid_from if current.polarity < 0 else current.valid_to] if moment]
     end = min((moment for moment in ends if moment > candidate.valid_from), default=None)
     return candidate if end is None else replace(candidate, valid_to=end)
@@ -285,7 +285,7 @@ def _target_of_many(candidate: Candidate, siblings: Sequence[Memory]) -> Memory 
     exact = next((memory for memory in siblings if memory.value_key == key), None)
     if exact is not None:
         return exact
-    holding = [memory for memory in siblings if memory.current.polarity > 0]
+    holding = [memory for memory in siblings if memory.stands and memory.current.polarity > 0]
     if candidate.polarity < 0:
         denied = [memory for memory in holding if _ends(candidate, memory.current)]
         return denied[0] if len(denied) == 1 else None
@@ -313,7 +313,12 @@ def _duplicate(candidate: Candidate, similar: Sequence[tuple[Memory, float]]) ->
         return None
     for memory, cosine in sorted(similar, key=lambda pair: (-pair[1], pair[0].id)):
         current = memory.current
-        if cosine < _CLOSE or current.polarity != candidate.polarity or not _same_question(memory, candidate):
+        if (
+            not memory.stands
+            or cosine < _CLOSE
+            or current.polarity != candidate.polarity
+            or not _same_question(memory, candidate)
+        ):
             continue
         mine, theirs = value_terms(candidate.value), value_terms(current.value)
         if {term for term in mine ^ theirs if any(char.isdigit() for char in term)}:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.core.claims import Claim, by_hand, claims_of, is_resumption, is_told
+from mnemic.core.claims import Claim, claims_of, is_resumption, is_told, settled
 from mnemic.core.wording import akin, same_value, says_more
 from mnemic.model.memory import Change, Source, Version
 
@@ -139,10 +139,10 @@ def timeline(
         return tuple(versions)
     if versions and not event and _repeats(claim, versions[-1]):
         return (*versions[:-1], _said_again(versions[-1], claim))
-    settled = by_hand(versions)
-    line = stretches([*claims_of([each for each in versions if each not in settled]), claim], event=event)
+    history = settled(versions)
+    line = stretches([*claims_of([each for each in versions if each not in history]), claim], event=event)
     pen = _Pen(versions, ids, recorded_at)
-    drawn: list[Version] = [*settled]
+    drawn: list[Version] = [*history]
     standing: Stretch | None = None
     for place, stretch in enumerate(line):
         following = line[place + 1].first.at if place + 1 < len(line) else None

@@ -13,8 +13,15 @@ from mnemic.model.receipt import Added
 
 
 class AskOptions(TypedDict, total=False):
-    """What `ask`, `chat` and their streams may be given besides the words; see `Memory.ask`."""
+    """What `ask` and `ask_stream` may be given besides the question; see `Memory.ask`.
 
+    `session` names a conversation whose last turns the words go on from. A model is given `budget` tokens of memories,
+    may search up to `depth` times more, and adds up to `suggest` next questions. `persona`, `style` and `relationship`
+    take the place of the settings, an empty one too; `system` stands before our rules to the model; `model`,
+    `temperature` and `max_tokens` are passed on to it.
+    """
+
+    session: str | int | None
     cubes: Sequence[str] | str | None
     as_of: datetime | str | float | None
     reference_time: datetime | str | float | None
@@ -29,6 +36,19 @@ class AskOptions(TypedDict, total=False):
     model: str | None
     temperature: float | None
     max_tokens: int | None
+
+
+class ChatOptions(AskOptions, total=False):
+    """What `chat` and `chat_stream` may be given besides the message.
+
+    `session` is where the turn is stored (default: `default`), in `cube` (default: the user's own), which is also what
+    is read unless `cubes` says otherwise. `agent` is who replies. With `store=False` nothing is stored. A
+    `reference_time` is also when the turn was said.
+    """
+
+    agent: str | int | None
+    cube: str | None
+    store: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,10 @@ class Action(enum.StrEnum):
 class Step:
     """One memory in a change: what it said (`before`, None for a new one), and what it says now (None: removed).
 
-    `before_version` and `after_version` are the ids of its current versions before and after; in a plan that was not
-    applied the latter is None. `into` is the memory that a merged one went into. `reason` says why in words.
+    `before_version` is the id of the version that was current, None for a new memory; `after_version` that of the one
+    that the step made, None in a plan that was not applied. `into` is the memory that a merged one went into. `reason`
+    says why in words, `source` is the message that asked for it. `held` says from when until when (microseconds) each
+    version held before the step, for undoing it.
     """
 
     action: Action
@@ -36,6 +38,8 @@ class Step:
     after_version: str | None = None
     into: str | None = None
     reason: str = ""
+    source: str = ""
+    held: tuple[tuple[str, int, int | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +56,12 @@ class MemoryChange:
     made_at: datetime
     steps: tuple[Step, ...]
     undone_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What undoing did: the change, the steps that were taken back, and those `left` as they are, each with why."""
+
+    change: MemoryChange
+    undone: tuple[Step, ...]
+    left: tuple[Step, ...] = ()

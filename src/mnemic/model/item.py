@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from mnemic.model.language import Usage
 from mnemic.model.memory import Memory, Segment, Source
 from mnemic.model.message import StoredMessage
 
@@ -42,7 +43,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts of a cube. `short_term` counts pages not yet in a segment, `capacity` those that a session keeps."""
+    """Counts of a cube. `short_term` counts pages not yet in a segment, `capacity` those that a session keeps.
+
+    `usage` is what language models have cost.
+    """
 
     messages: int
     sessions: int
@@ -58,3 +62,4 @@ class Stats:
     embedder: str
     latest_said: datetime | None = None
     notes: Sequence[str] = field(default_factory=tuple)
+    usage: Usage = field(default_factory=Usage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -76,9 +76,18 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class SpentOn:
+    """What one purpose has cost with one model."""
+
+    purpose: str
+    model: str
+    spent: Spent
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
-    """What a cube's language model calls cost: altogether, since midnight UTC, and by (purpose, model)."""
+    """What a cube's language model calls cost: altogether, since midnight UTC, and by purpose and model."""
 
     total: Spent = Spent()
     today: Spent = Spent()
-    by_purpose: Mapping[tuple[str, str], Spent] = field(default_factory=dict)
+    by_purpose: tuple[SpentOn, ...] = ()

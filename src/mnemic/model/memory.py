@@ -67,7 +67,11 @@ class Source:
 
 
 class Change(enum.StrEnum):
-    """Why a version exists."""
+    """Why a version exists.
+
+    A retracted one says that what stood here never held, a merged one that does not last that another memory says it;
+    one that lasts has taken in what others said.
+    """
 
     ADDED = "added"
     REFINED = "refined"
@@ -125,7 +129,13 @@ class Memory:
     def current(self) -> Version:
         """The version that holds now: the open one, else the one that held last."""
         live = [version for version in self.versions if version.valid_to is None]
-        return (live or list(self.versions))[-1]
+        lasted = [version for version in self.versions if version.valid_to != version.valid_from]
+        return (live or lasted or list(self.versions))[-1]
+
+    @property
+    def stands(self) -> bool:
+        """Whether it says anything: not when all of it was taken back, or merged into another memory."""
+        return any(version.valid_to != version.valid_from for version in self.versions)
 
 
 @dataclass(frozen=True, slots=True)

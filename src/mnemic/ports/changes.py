@@ -28,9 +28,9 @@ class Changes(Protocol):
         """Note that a change was taken back."""
         ...
 
-    def erase(self, cube_key: int, memory_ids: Collection[str]) -> int:
+    def erase(self, cube_key: int, memory_ids: Collection[str], message_ids: Collection[str] = ()) -> int:
         """Erase the steps about these memories, and changes left without steps; return how many steps went.
 
-        What asked for such a change goes too: it may tell what was erased.
+        What asked for such a change, or was said in one of these messages, goes too: it may tell what was erased.
         """
         ...

@@ -219,9 +219,15 @@ class Memories(Protocol):
         ...
 
     def list(
-        self, cube_key: int, *, kinds: Sequence[str] = (), after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        kinds: Sequence[str] = (),
+        after: str | None = None,
+        limit: int = 100,
+        standing: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id."""
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
         ...
 
     def put(self, memory: Memory) -> None:
@@ -242,6 +248,10 @@ class Memories(Protocol):
 
     def disowned(self, cube_key: int, marks: Collection[str]) -> set[str]:
         """Return those of the marks that are of forgotten statements."""
+        ...
+
+    def own_again(self, cube_key: int, marks: Collection[str]) -> None:
+        """Drop marks: the statements may be read from their messages again."""
         ...
 
     def relations(self, cube_key: int, ids: Sequence[str]) -> Sequence[tuple[str, str, str]]:

@@ -222,7 +222,7 @@ class Worker:
                 if not busy and lane == "quick":
                     self._idle()
             except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
-                if self._stopping:  # the store was closed under a call that was left
+                if self._is_ending():  # the store was closed under a call that was left
                     return
                 _log.exception("worker_failed")
                 busy = False
@@ -232,6 +232,9 @@ class Worker:
                 if lane not in self._pending and not self._stopping:
                     self._changed.wait(_POLL)
                 self._pending.discard(lane)
+
+    def _is_ending(self) -> bool:
+        return self._stopping
 
     def _run(self, job: Job) -> Job:
         """Run a claimed job; return it in its new state."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from mnemic.core.intake import check_id
 from mnemic.errors import InputError
@@ -15,6 +16,11 @@ from mnemic.services.targets import readable
 
 LIMIT = 1_000
 """Calls in one list."""
+
+
+def midnight(now: datetime) -> datetime:
+    """Return the beginning of a day: budgets count from there, in UTC."""
+    return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class Accounts:
@@ -43,10 +49,9 @@ class Accounts:
 
     def usage(self, *, user: object, cube: object = None) -> Usage:
         """Return what a cube's calls cost."""
-        midnight = self._clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            return Usage() if target is None else tx.usage.usage(target.key, midnight)
+            return Usage() if target is None else tx.usage.usage(target.key, midnight(self._clock.now()))
 
     def calls(self, *, user: object, limit: object = 100, cube: object = None) -> Sequence[Call]:
         """Return the last calls, newest first."""

@@ -25,6 +25,7 @@ from mnemic.core.answering import (
     read_open,
     told,
 )
+from mnemic.core.claims import taken_back
 from mnemic.core.generation import EXTRACTIVE
 from mnemic.core.intake import read_time
 from mnemic.errors import InputError
@@ -146,7 +147,10 @@ class AnswerService:
         as_of: datetime | str | float | None,
         reference: datetime,
     ) -> list[Hit]:
-        """Return the versions of memories that stand on the found messages and that are closed, or denials."""
+        """Return the versions of memories that stand on the found messages and that are closed, denials or taken back.
+
+        What a message says and its owner has corrected since is evidence no longer.
+        """
         at = reference
         if as_of is not None:
             at = read_time(as_of, "as_of", now=self._clock.now(), zone=self._zone)[0]
@@ -158,6 +162,7 @@ class AnswerService:
                 memories = tx.memories.get(cube.key, tx.memories.of_messages(cube.key, ids) if ids else [])
                 for memory in memories.values():
                     found.extend(_version_hit(memory, each, cube.id) for each in _versions_over(memory, at))
+                    found.extend(_corrections(memory, at, cube.id))
         return found
 
     def _about(
@@ -205,12 +210,20 @@ def _versions_over(memory: Memory, at: datetime) -> list[Version]:
     return found
 
 
-def _version_hit(memory: Memory, version: Version, cube: str) -> Hit:
+def _corrections(memory: Memory, at: datetime, cube: str) -> list[Hit]:
+    """Return what a memory took back, and what it says in its place at a moment."""
+    wrong = [_version_hit(memory, replace(each, valid_to=since), cube, taken_back=True)
+             for each, since in taken_back(memory)]  # fmt: skip
+    holding = [each for each in memory.versions if each.valid_from <= at and (each.valid_to is None)]
+    return [*wrong, *(_version_hit(memory, each, cube) for each in holding)] if wrong else []
+
+
+def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: bool = False) -> Hit:
     first = version.sources[0] if version.sources else None
     said_at = first.said_at if first else version.valid_from
     facts = {
         "subject": memory.subject, "attribute": memory.attribute, "value": version.value, "polarity": version.polarity,
-        "valid_from": version.valid_from.isoformat(),
+        "valid_from": version.valid_from.isoformat(), "taken_back": taken_back,
     }  # fmt: skip
     return Hit(
         memory.id, memory.kind.value, version.text, 0.0, said_at, first.speaker if first else memory.subject,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Unpack
 
 from mnemic.core.generation import EXTRACTIVE, without_references
 from mnemic.errors import InputError
-from mnemic.model.answer import Answer, AskOptions
+from mnemic.model.answer import Answer, ChatOptions
 from mnemic.model.message import Message
 from mnemic.model.receipt import Added
 from mnemic.services.gathering import Asking, Material
@@ -28,32 +28,23 @@ class Chat:
         self._generate = generate
         self._remember = remember
 
-    def chat(self, message: object, *, user: object, **options: Any) -> Answer:
+    def chat(self, message: object, *, user: object, **options: Unpack[ChatOptions]) -> Answer:
         """Return the reply to a message; see `Memory.chat`."""
-        return answer_of(self._begin(message, user, stream=False, **options))
+        return answer_of(self._begin(message, user, options, stream=False))
 
-    def chat_stream(self, message: object, *, user: object, **options: Any) -> Iterator[str | Answer]:
+    def chat_stream(self, message: object, *, user: object, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
         """Yield the text of a reply as it is written, then the answer; see `Memory.chat_stream`."""
-        return self._begin(message, user, stream=True, **options)
+        return self._begin(message, user, options, stream=True)
 
-    def _begin(
-        self,
-        message: object,
-        user: object,
-        *,
-        stream: bool,
-        session: object = None,
-        agent: object = None,
-        cube: str | None = None,
-        store: object = True,
-        **options: Unpack[AskOptions],
-    ) -> Iterator[str | Answer]:
+    def _begin(self, message: object, user: object, options: ChatOptions, *, stream: bool) -> Iterator[str | Answer]:
+        store, cube, wishes = options.get("store", True), options.get("cube"), options.copy()
         if not isinstance(store, bool):
             raise InputError("store", f"needs True or False, got {store!r}")
+        if options.get("session") is None:
+            wishes["session"] = DEFAULT_SESSION
         if options.get("cubes") is None and cube is not None:
-            options["cubes"] = cube
-        name = DEFAULT_SESSION if session is None else session
-        asking = self._generate.asking("chat", message, user, options, session=name, agent=agent)
+            wishes["cubes"] = cube
+        asking = self._generate.asking("chat", message, user, wishes, agent=options.get("agent"))
         material = self._generate.gather(asking)
         said = self._keep("user", asking.words, asking, cube) if store else None
         return self._replied(asking, material, said, cube=cube, stream=stream)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from mnemic.core.curating import edited, restored
+from mnemic.core.erasure import marks
 from mnemic.core.intake import check_id, check_names
 from mnemic.errors import EmbedderError, InputError, NotFoundError
 from mnemic.ids import new_id
@@ -136,6 +137,8 @@ class Curate:
             changed = correction(memory, version_id)
             if target is None or changed == memory:
                 return memory
+            if not memory.stands:  # it was taken back, and holds again
+                tx.memories.own_again(target.key, marks(memory, [version.id for version in memory.versions]))
             fresh = next(version for version in changed.versions if version.id == version_id)
             text = indexed_text(changed.attribute, fresh.text)
             known = {version_id: vectors[text]} if text in vectors else {}
@@ -175,13 +178,13 @@ def _memories(
 ) -> Sequence[Memory]:
     """Return memories in order of id; of one session when named: those that stand on one of its messages."""
     if session is None:
-        return tx.memories.list(cube.key, kinds=kinds, after=after, limit=limit)
+        return tx.memories.list(cube.key, kinds=kinds, after=after, limit=limit, standing=True)
     matching = sorted(tx.messages.find_matching(cube.key, Compare("session", None, "eq", session)))
     waiting = [each for each in matching if after is None or each > after]
     found: list[Memory] = []
     for start in range(0, len(waiting), LIMIT):
         held = tx.memories.get(cube.key, waiting[start : start + LIMIT]).values()
-        found += [memory for memory in held if memory.kind.value in kinds]
+        found += [memory for memory in held if memory.kind.value in kinds and memory.stands]
         if len(found) >= limit:
             break
     return found

@@ -69,6 +69,11 @@ class Known:
         beside = self._about(candidate)
         return reconcile.plan(candidate, beside, similar=self._similar(beside, vector))
 
+    def text_of(self, memory_id: str) -> str:
+        """Return what one of the memories looked at says; empty for others."""
+        held = (memories[memory_id] for memories in self._held.values() if memory_id in memories)
+        return next((memory.current.text for memory in held), "")
+
     def take(self, memory: Memory) -> None:
         """Keep a memory that the batch has made or changed."""
         self.changed[memory.id] = memory

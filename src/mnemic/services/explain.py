@@ -11,6 +11,7 @@ from mnemic.errors import InputError
 from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Stats, Warm
 from mnemic.model.job import Job
+from mnemic.model.language import Usage
 from mnemic.model.memory import Memory
 from mnemic.model.message import Session, StoredMessage
 from mnemic.model.scope import Cube
@@ -18,6 +19,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.accounts import midnight
 from mnemic.services.curate import find_item
 from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping
@@ -70,6 +72,7 @@ class Explain:
                 embedder=self._embedder.name,
                 latest_said=None if target is None else tx.cubes.latest_said(target.key),
                 notes=_notes(target, totals),
+                usage=Usage() if target is None else tx.usage.usage(target.key, midnight(self._clock.now())),
             )
 
     def sessions(self, *, user: object, cube: object = None) -> Sequence[Session]:

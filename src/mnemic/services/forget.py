@@ -121,27 +121,35 @@ class Forget:
         removed = Counter({"entry": tx.index.remove(cube.key, list(erased))})
         for memory in _memories(tx, cube, targets.memories):
             removed += _without_mentions(tx, memory, targets.phrase, revision)
-        removed += self._prune(tx, cube, erased, revision)
+        pruned, changed = self._prune(tx, cube, erased, revision)
+        removed += pruned
         done = tx.erasing.messages(cube.key, list(erased))
         removed.update(done.removed)
         removed.update({"entity": tx.entities.prune(cube.key)})
         removed += remake_segments(tx, cube.key, done.segments, list(erased.values()), revision)
+        removed["entity"] += tx.entities.prune(cube.key)
+        tx.changes.erase(cube.key, [*targets.memories, *changed], list(erased))
         if removed.total():  # what is left may be read and promoted anew
             tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, self._clock.now()))
         return removed
 
-    def _prune(self, tx: Transaction, cube: Cube, erased: dict[str, str], revision: int) -> Counter[str]:
-        """Take from memories what stood on erased messages only."""
+    def _prune(
+        self, tx: Transaction, cube: Cube, erased: dict[str, str], revision: int
+    ) -> tuple[Counter[str], list[str]]:
+        """Take from memories what stood on erased messages only; return what was removed, and of which memories."""
         removed: Counter[str] = Counter()
+        changed: list[str] = []
         unread: set[str] = set()
         for memory in _standing_on(tx, cube, list(erased)):
             others = {source.message_id for version in memory.versions for source in version.sources} - erased.keys()
             left = remains(memory, erased, _messages(tx, cube, sorted(others)))
             removed += _put_what_is_left(tx, memory, left.memory, revision)
+            if left.memory is None or len(left.memory.versions) < len(memory.versions):
+                changed.append(memory.id)
             if memory.kind is not MemoryKind.INSIGHT:
                 unread |= left.unread
         tx.erasing.set_unread(cube.key, sorted(unread))
-        return removed
+        return removed, changed
 
     def _scrub(self) -> tuple[str, ...]:
         self._owed = not self._store.scrub()

@@ -19,6 +19,7 @@ from mnemic.core.generation import (
     Wish,
     fit_talk,
     number,
+    put_together,
     rules,
     say,
     shrink,
@@ -108,11 +109,7 @@ class Gathering:
         most = min(wish.budget, left)
         found = self._look(asking, asking.words, most, ()) if most > 0 else _EMPTY
         sections, references = _numbered((profile, heard, found), most)
-        turns = (
-            Turn("system", system),
-            *talk,
-            Turn("user", say(frame, _headed(sections, asking.user), asking.words, kind=asking.kind)),
-        )
+        turns = put_together(system, talk, say(frame, _headed(sections, asking.user), asking.words, kind=asking.kind))
         return Material(turns, references, self._payer(asking.user, asking.cubes), _notes(found, wish, left))
 
     def further(

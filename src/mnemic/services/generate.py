@@ -17,7 +17,7 @@ from mnemic.core.answering import is_question
 from mnemic.core.generation import EXTRACTIVE, Defaults, Read, Wish, read_reply, read_wish, standing_on
 from mnemic.core.intake import check_id, read_time
 from mnemic.errors import BudgetError, InputError, LanguageError
-from mnemic.model.answer import Answer, AskOptions
+from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.language import Spent
 from mnemic.ports.clock import Clock
 from mnemic.services.answer import AnswerService
@@ -61,16 +61,14 @@ class Generate:
         self._defaults = defaults
         self._zone = zone
 
-    def ask(self, question: object, *, user: object, session: object = None, **options: Unpack[AskOptions]) -> Answer:
+    def ask(self, question: object, *, user: object, **options: Unpack[AskOptions]) -> Answer:
         """Return the answer that memory holds, or one that says it holds none; see `Memory.ask`."""
-        asking = self.asking("ask", question, user, options, session=session)
+        asking = self.asking("ask", question, user, options)
         return answer_of(self.write(asking, self.gather(asking), stream=False))
 
-    def ask_stream(
-        self, question: object, *, user: object, session: object = None, **options: Unpack[AskOptions]
-    ) -> Iterator[str | Answer]:
+    def ask_stream(self, question: object, *, user: object, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
         """Yield the text of an answer as it is written, then the answer; see `Memory.ask_stream`."""
-        asking = self.asking("ask", question, user, options, session=session)
+        asking = self.asking("ask", question, user, options)
         return self.write(asking, self.gather(asking), stream=True)
 
     def asking(
@@ -80,11 +78,12 @@ class Generate:
         user: object,
         options: AskOptions,
         *,
-        session: object = None,
         agent: object = None,
     ) -> Asking:
         """Return what is asked, checked. Raises `InputError` naming the field."""
-        field = "question" if kind == "ask" else "message"
+        field, known = ("question", AskOptions) if kind == "ask" else ("message", ChatOptions)
+        for name in options.keys() - known.__optional_keys__:
+            raise InputError(name, f"is no option of `{kind}`; known: {', '.join(sorted(known.__optional_keys__))}")
         if not isinstance(words, str):
             raise InputError(field, f"needs a string, got {type(words).__name__}")
         if not words.strip():
@@ -96,6 +95,7 @@ class Generate:
                 "Memory(llm=)"
             )  # fmt: skip
         now, as_of, given = self._clock.now(), options.get("as_of"), options.get("reference_time")
+        session = options.get("session")
         return Asking(
             kind=kind,
             words=words,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.index import Entry, Vector
-from mnemic.model.memory import Memory, Segment
+from mnemic.model.memory import Change, Memory, Segment, Version
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.moment import to_micros
 from mnemic.ports.embedder import Embedder
@@ -45,8 +45,11 @@ def message_entries(
 
 
 def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]:
-    """Return the entries of all versions of a memory; `vectors` has those of the versions that are new."""
-    current = memory.current.id
+    """Return the entries of a memory's versions; `vectors` has those of the versions that are new.
+
+    What only says that something was taken back is none that could be found.
+    """
+    current = memory.current.id if memory.stands else None
     return [
         Entry(
             kind=memory.kind.value,
@@ -59,8 +62,13 @@ def memory_entries(memory: Memory, vectors: Mapping[str, Vector]) -> list[Entry]
             valid_to=None if version.valid_to is None else to_micros(version.valid_to),
             live=version.id == current,
         )
-        for version in memory.versions
+        for version in _findable(memory)
     ]
+
+
+def _findable(memory: Memory) -> list[Version]:
+    gone = (Change.RETRACTED, Change.MERGED)
+    return [each for each in memory.versions if each.change not in gone or each.valid_to != each.valid_from]
 
 
 def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> Entry:
@@ -116,7 +124,7 @@ def unindexed(memories: Iterable[Memory], known: set[str]) -> dict[str, str]:
     return {
         version.id: indexed_text(memory.attribute, version.text)
         for memory in memories
-        for version in memory.versions
+        for version in _findable(memory)
         if version.id not in known
     }
 

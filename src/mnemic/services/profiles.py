@@ -46,6 +46,6 @@ class Profiles:
 
 def _every(tx: Transaction, cube_key: int) -> Iterator[Memory]:
     after: str | None = None
-    while page := tx.memories.list(cube_key, after=after, limit=_BATCH):
+    while page := tx.memories.list(cube_key, after=after, limit=_BATCH, standing=True):
         yield from page
         after = page[-1].id

@@ -142,7 +142,7 @@ def _renewed(tx: Transaction, cube_key: int, segment_id: str, now: datetime) -> 
     held = [from_id for kind, from_id, to_id in tx.memories.relations(segment.cube_key, [segment.id])
             if kind == DERIVED and to_id == segment.id]  # fmt: skip
     known = next(iter(tx.memories.get(segment.cube_key, held).values()), None)
-    if found is None or (known is not None and (known.locked or known.current.text == found.text)):
+    if found is None or (known is not None and (known.locked or not known.stands or known.current.text == found.text)):
         return None
     version = Version(
         id=new_id(),

@@ -6,7 +6,7 @@ owner has forgotten stays forgotten. Useful after an upgrade whose rules read mo
 
 from __future__ import annotations
 
-from mnemic.core.claims import by_hand
+from mnemic.core.claims import is_by_hand
 from mnemic.ids import new_id
 from mnemic.model.job import ORGANIZE, queued
 from mnemic.model.memory import Memory
@@ -52,4 +52,4 @@ def _drop_memories(tx: Transaction, cube: Cube) -> None:
 
 
 def _is_owners(memory: Memory) -> bool:
-    return memory.locked or bool(by_hand(memory.versions)) or not any(version.sources for version in memory.versions)
+    return memory.locked or is_by_hand(memory.versions) or not any(version.sources for version in memory.versions)

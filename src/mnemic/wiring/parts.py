@@ -22,6 +22,7 @@ from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
@@ -35,6 +36,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Organize
 from mnemic.services.portability import Portability
+from mnemic.services.preview import Preview
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -80,6 +82,7 @@ class Parts:
     generate: Generate
     chat: Chat
     curate: Curate
+    changing: Changing
     explain: Explain
     cubes: CubeDesk
     forget: Forget
@@ -91,6 +94,7 @@ class Parts:
     worker: Worker
     language: Language | None
     accounts: Accounts
+    preview: Preview
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -176,12 +180,7 @@ def _assembled(
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
-
-    def settle() -> None:
-        """Do what waits for a quiet moment."""
-        organize.settle()
-        forget.settle()
-
+    settle = partial(_settle, organize, forget)
     return Parts(
         settings=settings,
         clock=clock,
@@ -195,6 +194,7 @@ def _assembled(
         generate=generate,
         chat=Chat(generate, remember),
         curate=Curate(store, embedder, clock, scoping),
+        changing=Changing(store, embedder, clock, scoping),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
@@ -202,6 +202,7 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        preview=_preview(settings, store, embedder, clock, scoping, language),
         settle=settle,
         close_models=close_models,
         organize=organize,
@@ -221,8 +222,26 @@ def _defaults(settings: Settings) -> Defaults:
     )
 
 
+def _settle(organize: Organize, forget: Forget) -> None:
+    """Do what waits for a quiet moment."""
+    organize.settle()
+    forget.settle()
+
+
 def _nothing() -> None:
     """Close what needs no closing: a given embedder is its owner's to close."""
+
+
+def _preview(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Preview:
+    refining = None
+    if language is not None:
+        from mnemic.wiring.refinement import refining_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+        refining = refining_of(settings, store, embedder, clock, language)
+    model = "" if language is None else language.name
+    return Preview(store, embedder, clock, scoping, zone=settings.zone, refining=refining, model=model)
 
 
 def _organize(

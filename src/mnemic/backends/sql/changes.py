@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -53,21 +53,21 @@ class SqlChanges:
         mine = (s.change.c.cube_key == cube_key, s.change.c.id == change_id)
         self._connection.execute(update(s.change).where(*mine).values(undone_at=to_micros(at)))
 
-    def erase(self, cube_key: int, memory_ids: Collection[str]) -> int:
+    def erase(self, cube_key: int, memory_ids: Collection[str], message_ids: Collection[str] = ()) -> int:
         """Erase the steps about these memories, and changes left without steps; return how many steps went.
 
-        What asked for such a change goes too: it may tell what was erased.
+        What asked for such a change, or was said in one of these messages, goes too: it may tell what was erased.
         """
         gone = 0
         for row in self._connection.execute(select(s.change).where(s.change.c.cube_key == cube_key)).all():
             change = _change(row)
             left = [each for each in change.steps if each.memory_id not in memory_ids and each.into not in memory_ids]
-            if len(left) == len(change.steps):
+            if len(left) == len(change.steps) and not any(step.source in message_ids for step in left):
                 continue
             gone += len(change.steps) - len(left)
             mine = s.change.c.id == change.id
             if left:
-                values = {"steps": _steps_to_json(left), "asked": ""}
+                values = {"steps": _steps_to_json([replace(each, reason="") for each in left]), "asked": ""}
                 self._connection.execute(update(s.change).where(mine).values(values))
             else:
                 self._connection.execute(delete(s.change).where(mine))
@@ -79,7 +79,12 @@ def _steps_to_json(steps: Collection[Step]) -> str:
 
 
 def _change(row: Row[Any]) -> MemoryChange:
-    steps = tuple(Step(**{**each, "action": Action(each["action"])}) for each in json.loads(row.steps))
+    steps = tuple(_step(each) for each in json.loads(row.steps))
     return MemoryChange(
         row.id, row.cube_key, row.kind, row.asked, from_micros(row.made_at), steps, rows.moment(row.undone_at)
     )
+
+
+def _step(stored: dict[str, Any]) -> Step:
+    held = tuple((version_id, start, end) for version_id, start, end in stored.pop("held", ()))
+    return Step(**{**stored, "action": Action(stored["action"]), "held": held})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlalchemy import Column, Connection, Table, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Table, func, select
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -21,7 +21,7 @@ class SqlCounts:
 
     def totals(self, cube_key: int) -> Totals:
         """Return how much of each kind the cube holds."""
-        memories = self._groups(s.memory, s.memory.c.kind, cube_key)
+        memories = self._groups(s.memory, s.memory.c.kind, cube_key, rows.stands)
         unassigned = select(func.count()).where(s.page.c.cube_key == cube_key, s.page.c.segment_id.is_(None))
         archived = select(func.count()).where(s.segment.c.cube_key == cube_key, s.segment.c.archived)
         given_up = select(func.count()).where(s.message.c.cube_key == cube_key, s.message.c.refined == 2)
@@ -32,7 +32,7 @@ class SqlCounts:
             short_term=self._connection.scalar(unassigned) or 0,
             archived=self._connection.scalar(archived) or 0,
             memories=memories,
-            superseded=self._count(s.memory_version, cube_key) - sum(memories.values()),
+            superseded=self._count(s.memory_version, cube_key) - self._count(s.memory, cube_key),
             jobs=self._groups(s.job, s.job.c.state, cube_key),
             given_up=self._connection.scalar(given_up) or 0,
         )
@@ -57,6 +57,9 @@ class SqlCounts:
         query = select(func.count()).select_from(table).where(table.c.cube_key == cube_key)
         return self._connection.scalar(query) or 0
 
-    def _groups(self, table: Table, column: Column[str], cube_key: int) -> Mapping[str, int]:
-        query = select(column, func.count()).where(table.c.cube_key == cube_key).group_by(column).order_by(column)
+    def _groups(
+        self, table: Table, column: Column[str], cube_key: int, *conditions: ColumnElement[bool]
+    ) -> Mapping[str, int]:
+        query = select(column, func.count()).where(table.c.cube_key == cube_key, *conditions)
+        query = query.group_by(column).order_by(column)
         return {row[0]: row[1] for row in self._connection.execute(query)}

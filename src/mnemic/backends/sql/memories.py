@@ -56,14 +56,22 @@ class SqlMemories:
         return self._whole(query.order_by(s.memory.c.id))
 
     def list(
-        self, cube_key: int, *, kinds: Sequence[str] = (), after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        kinds: Sequence[str] = (),
+        after: str | None = None,
+        limit: int = 100,
+        standing: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id."""
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
         query = select(s.memory).where(s.memory.c.cube_key == cube_key).order_by(s.memory.c.id).limit(limit)
         if kinds:
             query = query.where(s.memory.c.kind.in_(list(kinds)))
         if after is not None:
             query = query.where(s.memory.c.id > after)
+        if standing:
+            query = query.where(rows.stands)
         return self._whole(query)
 
     def put(self, memory: Memory) -> None:
@@ -126,6 +134,13 @@ class SqlMemories:
                 self._connection.scalars(select(s.forgotten.c.mark).where(s.forgotten.c.cube_key == cube_key, chosen))
             )
         return found
+
+    def own_again(self, cube_key: int, marks: Collection[str]) -> None:
+        """Drop marks: the statements may be read from their messages again."""
+        dropped = sorted(set(marks))
+        for start in range(0, len(dropped), _CHUNK):
+            chosen = s.forgotten.c.mark.in_(dropped[start : start + _CHUNK])
+            self._connection.execute(delete(s.forgotten).where(s.forgotten.c.cube_key == cube_key, chosen))
 
     def relations(self, cube_key: int, ids: Sequence[str]) -> Sequence[tuple[str, str, str]]:
         """Return (kind, from, to) of all relations that touch these ids."""

@@ -7,8 +7,9 @@ import re
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row
+from sqlalchemy import Row, or_, select
 
+from mnemic.backends.sql import schema as s
 from mnemic.model.index import Entry
 from mnemic.model.job import Job, JobState
 from mnemic.model.memory import Segment
@@ -18,6 +19,16 @@ from mnemic.model.parts import searchable_text
 from mnemic.model.scope import Cube, CubeKind
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+stands = (
+    select(s.memory_version.c.id)
+    .where(
+        s.memory_version.c.memory_id == s.memory.c.id,
+        or_(s.memory_version.c.valid_to.is_(None), s.memory_version.c.valid_to != s.memory_version.c.valid_from),
+    )
+    .exists()
+)
+"""Lets through the memories of which a version held: not those that were taken back; see `Memory.stands`."""
 
 
 def to_json(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, case, func, insert, select
 
 from mnemic.backends.sql import schema as s
-from mnemic.model.language import Call, Spent, Usage
+from mnemic.model.language import Call, Spent, SpentOn, Usage
 from mnemic.model.moment import from_micros, to_micros
 
 _CALL = s.model_call.c
@@ -58,7 +58,7 @@ class SqlUsage:
         return Usage(
             total=self._spent(_CALL.cube_key == cube_key),
             today=self.since(cube_key, midnight),
-            by_purpose={(row[0], row[1]): _read(tuple(row)[2:]) for row in grouped},
+            by_purpose=tuple(SpentOn(row[0], row[1], _read(tuple(row)[2:])) for row in grouped),
         )
 
     def calls(self, cube_key: int, *, limit: int = 100) -> list[Call]:

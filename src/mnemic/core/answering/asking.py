@@ -81,7 +81,7 @@ _QUESTION_WORDS: Final = frozenset(
     "what when where who whom whose which why how did do does is are was were am can could will would should".split()
 )
 _QUESTION_END: Final = re.compile(
-    r"[?\uff1f\u061f\u037e][\"'\u201d\u300d\u300f)]*\s*\Z"  # Latin, full-width, Arabic, Greek
+    r"[?\uff1f\u061f\u037e][\"'\u201d\u300d\u300f)\s]*\Z"  # Latin, full-width, Arabic, Greek
     r"|(?:\u3067\u3059\u304b|\u307e\u3059\u304b|[\u5417\u55ce])[\u3002.]?\s*\Z"  # a last word asks in Japanese, Chinese
 )
 

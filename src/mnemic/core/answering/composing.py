@@ -14,7 +14,16 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked, Wants, read_question
 from mnemic.core.answering.certainty import confidence, read_signs
-from mnemic.core.answering.endings import DENIES, ENDS, denied_since, ended_in_words, say_over, told_after
+from mnemic.core.answering.endings import (
+    DENIES,
+    ENDS,
+    corrected_to,
+    denied_since,
+    ended_in_words,
+    say_over,
+    told_after,
+    told_taken_back,
+)
 from mnemic.core.answering.evidence import Sentence, pool_of, read_sentences
 from mnemic.core.answering.moments import date_answer, day
 from mnemic.core.answering.stated import Statement
@@ -112,7 +121,8 @@ def _stated(asked: Asked, hits: Sequence[Hit], over: Sequence[Hit]) -> Draft | N
         cited = _each_once(each.hit for each in said[1])
         return Draft(said[0], cited, found=True, confidence=_STATED, value=said[0])
     text = phrase(asked, topic, held)
-    told = [*held.now, *(each for each in held.before[-1:] if "before:" in text)]
+    before = [each for each in held.before if not each.taken_back]
+    told = [*held.now, *(each for each in before[-1:] if "before:" in text)]
     return Draft(text, _each_once(each.hit for each in told), found=True, confidence=_STATED, value=text)
 
 
@@ -127,10 +137,15 @@ def _denied(asked: Asked, draft: Draft, sentences: Sequence[Sentence], statement
     if cited is None or not _NOW.search(asked.low) or draft.text.startswith("No \u2014"):
         return draft
     found = denied_since(asked, cited, draft.value, statements, sentences)
+    if found is not None and (right := corrected_to(found[0], statements)) is not None:
+        text = f"No \u2014 {right.text}" if found[1] else right.text
+        return replace(draft, text=text, citations=(right.hit,), value=right.value)
     if found is not None:
         denial, no = found
         past = denial.text.rstrip(".")
-        if denial.polarity > 0:
+        if denial.taken_back:
+            past = told_taken_back(denial)
+        elif denial.polarity > 0:
             past = f"{past}, until {day(denial.until or denial.since)}"
         text = f"No \u2014 {past}" if no else f"No longer: {draft.value.rstrip('.')} ({past})"
         hits = (denial.hit,) if no else _each_once((*draft.citations, denial.hit))

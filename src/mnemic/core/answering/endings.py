@@ -97,6 +97,9 @@ def say_over(asked: Asked, held: Standing) -> tuple[str, Sequence[Statement]] | 
         return _say_no(asked, last, closing)
     if last is None:
         return None if closing is None else (f"{_plain(closing)} ({day(closing.since)})", (closing,))
+    if last.taken_back and closing is None:
+        taken = told_taken_back(last)
+        return taken[:1].upper() + taken[1:], (last,)
     if last.ended:
         return _plain(last), (last,)
     if closing is not None and closing.text.rstrip(".").endswith((")", '"')):  # it says by itself when that was
@@ -116,7 +119,22 @@ def _say_no(asked: Asked, last: Statement | None, closing: Statement | None) -> 
         return None
     if closing is not None:
         return f"No \u2014 {_plain(closing)}", (closing,)
+    if told.taken_back:
+        return f"No \u2014 {told_taken_back(told)}", (told,)
     return f"No \u2014 {_plain(told)}, until {day(told.until or told.since)}", (told,)
+
+
+def told_taken_back(statement: Statement) -> str:
+    """Return the words for what was said and then taken back."""
+    return f"taken back on {day(statement.until or statement.since)}: {_plain(statement)}"
+
+
+def corrected_to(wrong: Statement, statements: Sequence[Statement]) -> Statement | None:
+    """Return what its memory says in the place of what was taken back; None when it says nothing any more."""
+    if not wrong.taken_back:
+        return None
+    right = [each for each in statements if each.hit.id == wrong.hit.id and not each.taken_back and each.until is None]
+    return right[-1] if right else None
 
 
 def denied_since(

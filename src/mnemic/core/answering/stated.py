@@ -13,6 +13,7 @@ class Statement:
     """One statement about a subject, from a memory or from a message, with the hit that it stands on.
 
     `ended` says that its own words close it: "I used to live in Kiel"; `until` from when on memory holds it to be over.
+    What was `taken_back` then never held.
     """
 
     subject: str
@@ -25,6 +26,7 @@ class Statement:
     dated: bool
     ended: bool = False
     until: datetime | None = None
+    taken_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

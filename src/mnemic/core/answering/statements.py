@@ -122,6 +122,8 @@ def _of_memory(hit: Hit) -> list[Statement]:
 
 
 def _of_version(hit: Hit) -> list[Statement]:
+    if hit.metadata.get("taken_back"):
+        return [replace(each, until=hit.valid_to, ended=False, taken_back=True) for each in _of_memory(hit)]
     return [each if each.ended else replace(each, until=hit.valid_to) for each in _of_memory(hit)]
 
 
@@ -237,7 +239,9 @@ def standing(topic: Topic, asked: Asked, statements: Sequence[Statement]) -> Sta
 
 def _is_over(each: Statement, at: TimeSpan | None) -> bool:
     """Tell whether memory holds a statement to be over at the time of the question."""
-    return each.until is not None and (at is None or (at.start is not None and each.until <= at.start))
+    if each.until is None or each.taken_back:
+        return each.taken_back
+    return at is None or (at.start is not None and each.until <= at.start)
 
 
 def replaced(hit: Hit, asked: Asked, statements: Sequence[Statement]) -> Statement | None:
@@ -321,6 +325,7 @@ def phrase(asked: Asked, topic: Topic, held: Standing) -> str:
         return (
             f"Yes: {_listed(values)}" if asks_any(asked, held.now[-1].attribute) else _yes_or_no(asked, values, earlier)
         )
+    earlier = [shown_value(topic, each) for each in _told_before(held)]
     if len(values) > 1 or (asked.many and earlier and _is_single(held.now[-1].attribute)):
         text = _listed(values) if len(values) > 1 else ", then ".join(dict.fromkeys((*earlier, *values)))
         return text[:1].upper() + text[1:]
@@ -328,6 +333,11 @@ def phrase(asked: Asked, topic: Topic, held: Standing) -> str:
     notes.extend([f"before: {earlier[-1]}"] if earlier else [])
     text = values[0][:1].upper() + values[0][1:]
     return f"{text} ({'; '.join(notes)})" if notes else text
+
+
+def _told_before(held: Standing) -> list[Statement]:
+    """Return what held before and is not what holds now."""
+    return [each for each in held.before if not each.taken_back and not akin(each.value, held.now[-1].value)]
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -347,6 +357,6 @@ def _yes_or_no(asked: Asked, values: Sequence[str], earlier: Sequence[str]) -> s
 
 def _feeling(held: Standing) -> str:
     current = held.now[-1]
-    earlier = [each for each in held.before if each.polarity != current.polarity]
+    earlier = [each for each in held.before if each.polarity != current.polarity and not each.taken_back]
     note = f" (before: {earlier[-1].text.rstrip('.')}, {day(earlier[-1].hit.said_at)})" if earlier else ""
     return f"{current.text.rstrip('.')}{note}"

@@ -103,6 +103,12 @@ def talk_turns(said: Sequence[tuple[MessageRole, str]]) -> list[Turn]:
     return turns
 
 
+def put_together(system: str, talk: Sequence[Turn], asked: str) -> tuple[Turn, ...]:
+    """Return a prompt's turns. What the user said last without a reply joins the last turn: roles take turns."""
+    before, last = (talk[:-1], f"{talk[-1].text}\n\n{asked}") if talk and talk[-1].role == "user" else (talk, asked)
+    return (Turn("system", system), *before, Turn("user", last))
+
+
 def _data(sections: Sequence[tuple[str, Sequence[str]]]) -> str:
     """Return lines under their headings, between marks that do not stand in them."""
     lines: list[str] = []

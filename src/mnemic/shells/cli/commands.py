@@ -32,13 +32,14 @@ add | writing.add | Write | Remember what was said, word for word; the next sear
 import | moving.import_file | Write | Read conversations from a file: chats, exports, another Mnemic's memory.
 search | reading.search | Read | Find what was said and learned.
 context | reading.context | Read | Print what a prompt needs to answer a question, within a budget.
-ask | reading.ask | Read | Answer a question from memory, with sources.
+ask | answering.ask | Read | Answer a question from memory, with sources.
 profile | reading.profile | Read | Show what is known about people, since when, and what held before.
 list | reading.list_items | Read | List messages and memories, oldest first.
 show | reading.show | Read | Show one message or memory whole, with what it stands on.
 history | reading.history | Read | Show all versions of a memory.
 sessions | reading.sessions | Read | List the sessions, oldest first.
 stats | reading.stats | Read | Show the three tiers, the warmest topics, counts and sizes.
+usage | usage.usage | Read | Show what language models have cost.
 update | curating.update | Correct and erase | Correct a memory; what it said before stays in its history.
 lock | curating.lock | Correct and erase | Keep a memory as it is, whatever is said later.
 restore | curating.restore | Correct and erase | Make an earlier version of a memory hold again.

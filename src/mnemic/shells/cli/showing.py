@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemic.model.answer import Answer
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item
 from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Source, Version
@@ -84,15 +85,41 @@ def sources(found: Iterable[Source], *, limit: int = QUOTE, near: str = "") -> R
     return rows
 
 
-def answer(said: Answer, *, limit: int = 4) -> RenderableType:
-    """Return an answer with a line for each citation."""
-    mode = f"{said.mode} · confidence {said.confidence:.2f}"
-    parts: list[RenderableType] = [
-        Text(shown(said.text), "bold" if said.found else "bold yellow"),
-        inset(sources(cited(said.citations[:limit]), near=said.text), 2),
-        Text(mode if said.found else f"not in memory · {mode}", "dim"),
-    ]
+def answer(said: Answer, *, limit: int = 4, talk: bool = False) -> RenderableType:
+    """Return an answer with a line for each citation; in `talk`, what is not found in memory is not remarkable."""
+    style = "bold" if said.found or talk else "bold yellow"
+    return Group(Text(shown(said.text), style), beneath(said, limit=limit, talk=talk))
+
+
+def beneath(said: Answer, *, limit: int = 4, talk: bool = False) -> RenderableType:
+    """Return what stands below an answer's text: what it stands on, who wrote it, what could be asked next."""
+    parts: list[RenderableType] = []
+    if said.numbers:
+        parts.append(inset(_numbered(said), 2))
+    elif said.citations:
+        parts.append(inset(sources(cited(said.citations[:limit]), near=said.text), 2))
+    parts += [Text(f"looked further for: {one_line(query, QUOTE)}", "dim") for query in said.searches]
+    parts += [Text(f"next: {one_line(question, QUOTE)}", "dim cyan") for question in said.suggestions]
+    about = [] if said.found or talk else ["not in memory"]
+    about += [one_line(said.mode, 60)]
+    about += [f"confidence {said.confidence:.2f}"] if said.found or not talk else []
+    if said.spent.calls:
+        about.append(f"{plural(said.spent.calls, 'call')}, {said.spent.tokens_in:,} + {said.spent.tokens_out:,} tokens")
+    parts.append(Text(" · ".join(about), "dim"))
     return Group(*parts)
+
+
+def _numbered(said: Answer) -> RenderableType:
+    """Return a row for each citation, with the number that the text has for it."""
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    for number, hit in zip(said.numbers, said.citations, strict=True):
+        rows.add_row(
+            Text(f"[{number}]", "bold dim"),
+            Text(day(hit.said_at), "dim"),
+            Text(one_line(hit.speaker, 20), "bold dim"),
+            Text(f"\u201c{excerpt(hit.text, QUOTE, said.text)}\u201d", "dim"),
+        )
+    return rows
 
 
 def cited(hits: Sequence[Hit]) -> list[Source]:
@@ -186,6 +213,25 @@ def added(receipt: Added) -> RenderableType:
         for skip in receipt.skipped
     ]
     lines += [Text(f"  {message_id}", "dim") for message_id in receipt.message_ids]
+    return Group(*lines)
+
+
+def extraction(found: Extraction) -> RenderableType:
+    """Return what a dry run found: each statement, what it would change, and its evidence."""
+    lines: list[RenderableType] = [Text(f"read by {found.mode}; nothing was stored", "dim")]
+    for item in found.items:
+        head = Text(f"{item.change:<11}", "cyan" if item.change == "new" else "yellow")
+        head.append(f"{item.kind.value} ", "dim").append(one_line(item.text, 200), "bold")
+        lines.append(head)
+        about = f"{item.attribute} \u00b7 {item.confidence:.2f} \u00b7 {day(item.valid_from)}"
+        lines.append(inset(Text(f"{about} \u00b7 \u201c{one_line(item.quote, QUOTE)}\u201d", "dim")))
+        if item.beside:
+            lines.append(inset(Text(f"beside: {one_line(item.beside, 200)}", "dim")))
+        if item.reason:
+            lines.append(inset(Text(f"because: {one_line(item.reason, 200)}", "dim")))
+    lines += [Text(f"not believed: {one_line(each.said, 120)} ({each.reason})", "yellow") for each in found.unbelieved]
+    if not found.items:
+        lines.append(Text("nothing would be drawn from it; it would be kept and found as it is", "yellow"))
     return Group(*lines)
 
 

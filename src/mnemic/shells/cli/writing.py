@@ -30,6 +30,9 @@ def add(
     cube: Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")] = None,
     agent: Annotated[str | None, typer.Option(help="The agent who takes part.")] = None,
     wait: Annotated[bool, typer.Option(help="Refine what was stored before ending.")] = True,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be drawn from it; store nothing.")
+    ] = False,
 ) -> None:
     """Remember what was said, word for word; the next search finds it."""
     face = face_of(context)
@@ -39,6 +42,11 @@ def add(
     kept = _metadata(meta or [])
     messages = [Message(role, said, name=name, at=at, id=own_id, metadata=kept) for said in texts]
     with face.memory() as memory:
+        if dry_run:
+            found = memory.extract(messages, user=face.user, agent=agent, cube=cube)
+            face.show(found, lambda: showing.extraction(found))
+            face.notes(found.notes)
+            return
         receipt = memory.add(messages, user=face.user, session=session, agent=agent, cube=cube, wait=wait)
     face.confirm(receipt, lambda: showing.added(receipt))
     face.notes(receipt.notes)

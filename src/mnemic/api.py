@@ -196,6 +196,14 @@ class Memory:
             self._parts.worker.wait(cube, job, user=str(user), timeout=3_600)
         return job
 
+    def reorganize(self, *, user: str | int, dry_run: bool = False, cube: str | None = None) -> MemoryChange | None:
+        """Put memories in order: merge what says the same, close plans that are over, sum up what belongs together.
+
+        One change, which `undo` takes back; None when nothing was to be done. It also runs by itself (see
+        `reorganize_hours`). With `dry_run` the steps are returned and nothing is stored. Sums need a language model.
+        """
+        return self._parts.reorganizing.run(user=user, dry_run=dry_run, cube=cube)
+
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def search(

@@ -381,3 +381,17 @@ def test_calls_for_a_hundred_turns_are_few(tmp_path: Path) -> None:
             memory.add(turns, user="ann", session=f"s{start}")
         memory.jobs.wait(user="ann")
         assert len(model.prompts) <= 10
+
+
+def test_entities_travel_with_an_export(tmp_path: Path) -> None:
+    answer = reply(entities=[{"name": "Sevilla", "type": "place", "messages": ["m1"]}])
+    with opened(tmp_path / "a", [answer]) as (memory, _):
+        memory.add("Vivo en Sevilla.", user="ann", wait=True)
+        lines = list(memory.export(user="ann"))
+    with opened(tmp_path / "b", []) as (memory, _):
+        imported = memory.load(lines, user="bea")
+        assert imported.stored["entity"] == 1
+        (entity,) = memory.entities(user="bea")
+        assert (entity.name, entity.kind, entity.mentions[0][1]) == ("Sevilla", "place", "Sevilla")
+        assert memory.load(lines, user="bea").stored["entity"] == 0
+        assert memory.jobs.list(user="bea", open_only=True) == ()  # what was read, stays read

@@ -128,6 +128,13 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         _time("created_at"),
         Field("versions", _T.RECORDS, of="version"),
     ),
+    "entity": (
+        Field("id", _T.ID),
+        Field("name", _T.TEXT),
+        Field("kind", _T.TEXT),
+        _time("created_at"),
+        Field("mentions", _T.RECORDS, of="mention"),
+    ),
     "relation": (
         Field("kind", _T.TEXT),
         Field("from_id", _T.ID),
@@ -154,6 +161,10 @@ NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("reason", _T.TEXT, optional=True),
         Field("vector", _T.BYTES, optional=True),
         Field("sources", _T.RECORDS, of="source"),
+    ),
+    "mention": (
+        Field("message_id", _T.ID, to="message"),
+        Field("quote", _T.TEXT),
     ),
     "source": (
         Field("message_id", _T.ID, to="message"),

@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A named thing. `kind` is one word such as person or place; `message_ids` are the messages that mention it.
+    """A named thing. `kind` is one word such as person or place; `mentions` are messages and the words in them.
 
     What is known about it is in the memories whose subject it is.
     """
@@ -18,4 +18,9 @@ class Entity:
     name: str
     kind: str
     created_at: datetime
-    message_ids: tuple[str, ...] = ()
+    mentions: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        """The messages that mention it."""
+        return tuple(message_id for message_id, _ in self.mentions)

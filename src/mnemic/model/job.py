@@ -56,6 +56,6 @@ class Job:
     error: str | None = None
 
 
-def queued(job_id: str, cube_key: int, kind: str, now: datetime) -> Job:
-    """Return a new job that is due at once."""
-    return Job(job_id, cube_key, kind, JobState.QUEUED, 0, now, now)
+def queued(job_id: str, cube_key: int, kind: str, now: datetime, *, not_before: datetime | None = None) -> Job:
+    """Return a new job that is due at once, or not before a time."""
+    return Job(job_id, cube_key, kind, JobState.QUEUED, 0, now, not_before or now)

@@ -21,8 +21,8 @@ class Entities(Protocol):
         """
         ...
 
-    def list(self, cube_key: int, *, limit: int = 1_000) -> Sequence[Entity]:
-        """Return entities, the most mentioned first."""
+    def list(self, cube_key: int, *, limit: int | None = 1_000) -> Sequence[Entity]:
+        """Return entities, the most mentioned first; all of them without a limit."""
         ...
 
     def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Sequence[Entity]:

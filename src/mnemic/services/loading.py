@@ -100,7 +100,7 @@ class Loading:
             self._write_relations(lines)
             return
         fresh = self._fresh(kind, lines)
-        writers = {"memory": self._write_memories, "segment": self._write_segments}
+        writers = {"memory": self._write_memories, "segment": self._write_segments, "entity": self._write_entities}
         writers.get(kind, self._write_rows)(kind, self._pointed(kind, fresh))
 
     def _fresh(self, kind: str, lines: Sequence[Line]) -> list[Line]:
@@ -240,6 +240,24 @@ class Loading:
             given = moved_id(record["id"], self._cube.id) if moved else record["id"]
             versions.append(_version({**record, "id": given}, sources))
         return versions
+
+    def _write_entities(self, kind: str, lines: Sequence[Line]) -> None:
+        here, _ = self._taken("message", [each["message_id"] for line in lines for each in line.record["mentions"]])
+        for line in lines:
+            mentions: dict[str, str] = {}
+            for number, each in enumerate(line.record["mentions"]):
+                found = self._means(each["message_id"], here)
+                if found is None:
+                    raise line.fault(
+                        f"mentions[{number}].message_id",
+                        f"refers to a message {each['message_id']!r} that is not in the file",
+                    )
+                mentions[found] = each["quote"]
+            known = self._tx.entities.note(
+                self._cube.key, line.record["name"], line.record["kind"], mentions,
+                entity_id=line.record["id"], at=line.record["created_at"],
+            )  # fmt: skip
+            self._stored[kind] += known == line.record["id"]
 
     def _write_relations(self, lines: Sequence[Line]) -> None:
         ends = [str(line.record[name]) for line in lines for name in ("from_id", "to_id")]

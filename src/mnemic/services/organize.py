@@ -7,11 +7,11 @@ even in the middle of a power cut, and the next run goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from mnemic.model.job import EMBED, ORGANIZE, REFINE, RETEXT
+from mnemic.model.job import EMBED, ORGANIZE, RETEXT
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
@@ -19,11 +19,21 @@ from mnemic.services.recall import Recall
 from mnemic.services.retexting import Retexting
 from mnemic.services.tiering import Tiering
 
-if TYPE_CHECKING:  # what a model needs is imported only when there is one
-    from mnemic.services.reader import Reader
-
 Tick = Callable[[int], None]
 """Told how much was done since the last call; raises when the work is to stop."""
+
+
+class Further(Protocol):
+    """Work that follows when a cube is organized: it queues itself, and brings what runs it."""
+
+    @property
+    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
+        """The jobs that this can run."""
+        ...
+
+    def queue(self, cube_key: int) -> None:
+        """Queue a job when there is something to do."""
+        ...
 
 
 class Organize:
@@ -37,7 +47,7 @@ class Organize:
         embedding: Embedding,
         retexting: Retexting,
         recall: Recall,
-        reader: Reader | None = None,
+        further: Sequence[Further] = (),
     ) -> None:
         self._learning = learning
         self._tiering = tiering
@@ -45,13 +55,13 @@ class Organize:
         self._embedding = embedding
         self._retexting = retexting
         self._recall = recall
-        self._reader = reader
+        self._further = further
 
     @property
     def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
         """The jobs that this can run: kind to function of (cube key, tick)."""
         found = {ORGANIZE: self.organize, EMBED: self.embed, RETEXT: self.retext}
-        return found if self._reader is None else {**found, REFINE: self._reader.read}
+        return {**found, **{kind: handler for each in self._further for kind, handler in each.handlers.items()}}
 
     def settle(self) -> None:
         """Write down what is only counted in memory: the visits of searches."""
@@ -65,8 +75,8 @@ class Organize:
         for done in chain(self._tiering.run(cube_key), self._promoting.run(cube_key)):
             tick(done)
         self._promoting.archive(cube_key)
-        if self._reader is not None:
-            self._reader.queue(cube_key)
+        for each in self._further:
+            each.queue(cube_key)
 
     def embed(self, cube_key: int, tick: Tick) -> None:
         """Give a vector to every entry that has none of this store's model."""

@@ -13,6 +13,7 @@ from mnemic.core.archive import encode, read_header, read_lines, write_line
 from mnemic.core.intake import check_id
 from mnemic.errors import InputError
 from mnemic.model.archive import FORMAT, KINDS, Record
+from mnemic.model.entity import Entity
 from mnemic.model.memory import Memory, Version
 from mnemic.model.receipt import Imported
 from mnemic.model.scope import Cube
@@ -95,6 +96,9 @@ class Portability:
         after: Record | None = None
         while True:
             page: list[Record]
+            if kind == "entity":
+                yield from map(_entity_record, tx.entities.list(cube_key, limit=None))
+                return
             if kind == "memory":
                 page = self._memories(tx, cube_key, None if after is None else str(after["id"]))
             else:
@@ -121,6 +125,14 @@ def _each(lines: object) -> Iterable[object]:
     if not isinstance(lines, Iterable) or isinstance(lines, bytes | Mapping):
         raise InputError("lines", f"needs lines of JSON, got {type(lines).__name__}")
     return lines
+
+
+def _entity_record(entity: Entity) -> Record:
+    mentions = [{"message_id": message_id, "quote": quote} for message_id, quote in entity.mentions]
+    return {
+        "id": entity.id, "name": entity.name, "kind": entity.kind, "created_at": entity.created_at,
+        "mentions": mentions,
+    }  # fmt: skip
 
 
 def _memory_record(memory: Memory, vectors: Mapping[tuple[str, str | None], list[bytes]]) -> Record:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from mnemic.ids import new_id
@@ -32,6 +32,11 @@ class Reader:
         self._refining = refining
         self._gathering = gathering
 
+    @property
+    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
+        """The job that this can run."""
+        return {REFINE: self.read}
+
     def queue(self, cube_key: int) -> None:
         """Queue the job that reads what waits; at once when enough does."""
         with self._store.read() as tx:
@@ -40,9 +45,9 @@ class Reader:
             return
         now = self._clock.now()
         enough = waiting >= self._gathering.messages
-        job = queued(new_id(), cube_key, REFINE, now)
+        later = None if enough else now + self._gathering.quiet
         with self._store.write() as tx:
-            tx.jobs.put(job if enough else replace(job, not_before=now + self._gathering.quiet))
+            tx.jobs.put(queued(new_id(), cube_key, REFINE, now, not_before=later))
             if enough:
                 tx.jobs.hasten(cube_key, REFINE, now)
 

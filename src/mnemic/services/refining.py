@@ -15,9 +15,10 @@ from typing import Final
 
 import numpy as np
 
+from mnemic.core.prompts import SHOWN
 from mnemic.core.refining import Batch, Drawn, Item, Tastes, Topic, check, prompt_of, read
 from mnemic.core.refining.pairs import CLOSE, MOST, Pair, pairs_prompt, tied
-from mnemic.core.refining.prompting import MAX_TOKENS, SHOWN
+from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id

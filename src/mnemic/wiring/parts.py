@@ -34,7 +34,7 @@ from mnemic.services.gathering import Gathering
 from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
-from mnemic.services.organize import Organize
+from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
 from mnemic.services.profiles import Profiles
@@ -43,6 +43,7 @@ from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
+from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
@@ -89,6 +90,7 @@ class Parts:
     profiles: Profiles
     portability: Portability
     organize: Organize
+    reorganizing: Reorganizing
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
@@ -167,7 +169,9 @@ def _assembled(
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
     recall.fusion = LEARNED if settings.ranking == "learned" else None
-    organize = _organize(settings, store, embedder, clock, recall, language)
+    every = timedelta(hours=settings.reorganize_hours)
+    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     remember = Remember(
         store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
     )
@@ -206,6 +210,7 @@ def _assembled(
         settle=settle,
         close_models=close_models,
         organize=organize,
+        reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
@@ -245,13 +250,19 @@ def _preview(
 
 
 def _organize(
-    settings: Settings, store: Store, embedder: Embedder, clock: Clock, recall: Recall, language: Language | None
+    settings: Settings,
+    store: Store,
+    embedder: Embedder,
+    clock: Clock,
+    recall: Recall,
+    language: Language | None,
+    reorganizing: Reorganizing,
 ) -> Organize:
-    reader = None
+    further: list[Further] = [reorganizing]
     if language is not None and settings.refine:
         from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
 
-        reader = reader_of(settings, store, embedder, clock, language)
+        further.append(reader_of(settings, store, embedder, clock, language))
     return Organize(
         Learning(store, embedder, clock),
         Tiering(
@@ -272,5 +283,5 @@ def _organize(
         Embedding(store, embedder),
         Retexting(store, clock),
         recall,
-        reader,
+        further,
     )

@@ -20,6 +20,7 @@ _TABLES: Final[Mapping[str, Table]] = {
     "page": s.page,
     "message": s.message,
     "memory": s.memory,
+    "entity": s.entity,
     "relation": s.relation,
 }
 _JSON: Final = (FieldType.CONTENT, FieldType.OBJECT, FieldType.WORDS)

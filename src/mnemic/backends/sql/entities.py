@@ -43,7 +43,7 @@ class SqlEntities:
             self._connection.execute(insert(s.mention), fresh)
         return found
 
-    def list(self, cube_key: int, *, limit: int = 1_000) -> Sequence[Entity]:
+    def list(self, cube_key: int, *, limit: int | None = 1_000) -> Sequence[Entity]:
         """Return entities, the most mentioned first."""
         count = func.count(s.mention.c.message_id)
         query = (
@@ -78,12 +78,12 @@ class SqlEntities:
 
     def _with_mentions(self, rows: Iterable[Row[Any]]) -> Sequence[Entity]:
         found = tuple(rows)
-        held: dict[str, list[str]] = {}
+        held: dict[str, list[tuple[str, str]]] = {}
         for start in range(0, len(found), _CHUNK):
             ids = [row.id for row in found[start : start + _CHUNK]]
-            query = select(s.mention.c.entity_id, s.mention.c.message_id).where(s.mention.c.entity_id.in_(ids))
-            for entity_id, message_id in self._connection.execute(query.order_by(s.mention.c.message_id)):
-                held.setdefault(entity_id, []).append(message_id)
+            query = select(s.mention).where(s.mention.c.entity_id.in_(ids)).order_by(s.mention.c.message_id)
+            for row in self._connection.execute(query):
+                held.setdefault(row.entity_id, []).append((row.message_id, row.quote))
         return [
             Entity(row.id, row.cube_key, row.name, row.type, from_micros(row.created_at), tuple(held.get(row.id, ())))
             for row in found

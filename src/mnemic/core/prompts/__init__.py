@@ -13,11 +13,21 @@ from typing import Final
 
 _INTENT: Final = re.compile(r"\A<!--(?P<intent>.+?)-->\s*", re.DOTALL)
 
+SHOWN: Final = 2_000
+"""Characters of a message that are shown; what is longer is a document."""
+
 
 @cache
 def load(name: str, package: str = __name__) -> str:
     """Return the text of a prompt, without its intent; `ask` is the file `ask.md` of this package, or of another."""
     return _INTENT.sub("", _read(name, package)).strip()
+
+
+def on_one_line(text: str, limit: int = SHOWN) -> str:
+    """Return a text on one line; of a long one its beginning, and how much was left out."""
+    line = " ".join(text[:limit].split())
+    left = len(text) - limit
+    return f"{line} [{left:,} more characters]" if left > 0 else line
 
 
 def intent(name: str) -> str:

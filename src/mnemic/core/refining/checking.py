@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from mnemic.core.extraction.attributes import attribute_of, kind_of
+from mnemic.core.grounding import shares_a_word, unsaid
 from mnemic.core.refining.batch import Batch, Drawn, Item, Mention, Tie, TopicNote, Void
-from mnemic.core.refining.grounding import shares_a_word, unsaid
 from mnemic.core.refining.prompting import CUSTOM, TYPES, slug
 from mnemic.core.refining.quoting import locate
 from mnemic.core.refining.reading import Answered, Described, Evidence, Named, Related, Statement

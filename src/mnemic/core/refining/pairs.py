@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from mnemic.core.prompts import load
+from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.batch import TIES, Item, Tie
-from mnemic.core.refining.prompting import on_one_line
 from mnemic.core.replies import json_in
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.model.memory import Memory

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from mnemic.core.extraction.attributes import ATTRIBUTES
-from mnemic.core.prompts import load
+from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.batch import TIES, Batch, Tastes, Topic
 from mnemic.model.language import Prompt, Turn
 from mnemic.model.memory import Memory
@@ -17,9 +17,6 @@ from mnemic.model.message import StoredMessage
 
 MAX_TOKENS: Final = 3_000
 """Tokens of an answer at most."""
-
-SHOWN: Final = 2_000
-"""Characters of a message that are shown; what is longer is a document."""
 
 KINDS: Final = ("fact", "preference", "event", "plan", "promise", "learned")
 TYPES: Final = ("person", "place", "organisation", "work", "animal", "product", "event", "other")
@@ -39,13 +36,6 @@ def prompt_of(batch: Batch, *, max_tokens: int = MAX_TOKENS) -> Prompt:
 def slug(category: str) -> str:
     """Return a category as the last step of an attribute's name."""
     return "_".join(category.lower().replace(".", " ").split())
-
-
-def on_one_line(text: str, limit: int = SHOWN) -> str:
-    """Return a text on one line; of a long one its beginning, and how much was left out."""
-    line = " ".join(text[:limit].split())
-    left = len(text) - limit
-    return f"{line} [{left:,} more characters]" if left > 0 else line
 
 
 def _attributes(tastes: Tastes) -> str:

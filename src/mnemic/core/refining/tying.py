@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from mnemic.core.grounding import shares_a_word
 from mnemic.core.refining.batch import Item
-from mnemic.core.refining.grounding import shares_a_word
 from mnemic.core.wording import says_more, stems_key
 from mnemic.model.memory import Candidate, Memory
 

@@ -1,4 +1,4 @@
-"""The commands that correct and erase: update, lock, restore, forget.
+"""The commands that correct and erase: update, lock, restore, reorganize, forget.
 
 Corrections keep the old version; forgetting erases, and asks first when it is about much.
 """
@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from mnemic.shells.cli import showing
+from mnemic.shells.cli.exits import NOTHING
 from mnemic.shells.cli.face import face_of, leave_when_nothing, read_words
 from mnemic.shells.cli.wording import shown
 
@@ -43,6 +44,22 @@ def lock(
     with face.memory() as memory:
         changed = memory.lock(memory_id, user=face.user, locked=not off, cube=cube)
     face.confirm(changed, lambda: f"{'locked' if changed.locked else 'unlocked'}: {shown(changed.current.text)}")
+
+
+def reorganize(
+    context: typer.Context,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be changed; change nothing.")] = False,
+    cube: Cube = None,
+) -> None:
+    """Merge what says the same, close old plans, sum up what belongs together; `undo` takes it back."""
+    face = face_of(context)
+    with face.memory() as memory:
+        change = memory.reorganize(user=face.user, dry_run=dry_run, cube=cube)
+    if change is None:
+        face.note("everything is in order")
+        raise typer.Exit(NOTHING)
+    face.confirm(change, lambda: showing.change(change))
 
 
 def restore(

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemic.model.answer import Answer
+from mnemic.model.change import MemoryChange
 from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item
 from mnemic.model.job import Job
@@ -162,6 +163,7 @@ def explained(found: Explanation) -> RenderableType:
                 ("id", item.id), ("kind", item.kind.value), ("about", item.subject), ("attribute", item.attribute),
                 ("value", current.value), ("holds", held(current)), ("confidence", f"{current.confidence:.2f}"),
                 ("versions", str(len(item.versions))), ("locked", "yes" if item.locked else "no"), ("tier", found.tier),
+                ("drawn by", drawn_by(current)), ("because", current.reason),
             ),
         ]  # fmt: skip
     else:
@@ -174,7 +176,8 @@ def explained(found: Explanation) -> RenderableType:
             ),
         ]  # fmt: skip
     if found.segment is not None:
-        parts.append(Text(f"topic: {', '.join(found.segment.keywords[:8])}", "blue"))
+        title = f"{one_line(found.segment.title)}: " if found.segment.title else ""
+        parts.append(Text(f"topic: {title}{', '.join(found.segment.keywords[:8])}", "blue"))
     if isinstance(item, Memory) and found.sources:
         parts += [Text("stands on", "bold"), inset(sources(found.sources))]
     if found.derived:
@@ -184,6 +187,13 @@ def explained(found: Explanation) -> RenderableType:
         parts.append(Text("relations", "bold"))
         parts += [inset(Text(f"{kind}: {start} → {end}", "dim")) for kind, start, end in found.relations]
     return Group(*parts)
+
+
+def drawn_by(version: Version) -> str:
+    """Return who drew a version from what it stands on."""
+    if version.drawn_by:
+        return version.drawn_by
+    return "rules" if version.sources else "its owner"
 
 
 def held(version: Version) -> str:
@@ -233,6 +243,18 @@ def extraction(found: Extraction) -> RenderableType:
     if not found.items:
         lines.append(Text("nothing would be drawn from it; it would be kept and found as it is", "yellow"))
     return Group(*lines)
+
+
+def change(found: MemoryChange) -> RenderableType:
+    """Return what a change does to each memory, and how to take it back."""
+    table = _table("what", "about", "before", "after", "why")
+    for step in found.steps:
+        table.add_row(
+            step.action.value, one_line(step.subject, 24), one_line(step.before or "", 60),
+            one_line(step.after or "", 60), Text(one_line(step.reason, 60), "dim"),
+        )  # fmt: skip
+    last = f"mnemic undo {found.id} takes it back" if found.id else "nothing was changed"
+    return Group(table, Text(last, "dim"))
 
 
 def forgotten(receipt: Forgotten) -> RenderableType:

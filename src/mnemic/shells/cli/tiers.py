@@ -60,6 +60,7 @@ def topic(warm: Warm, hottest: float) -> RenderableType:
     segment = warm.segment
     line = Text.assemble(
         "            ", heat_bar(warm.heat, hottest), f"  {plural(segment.pages, 'page'):>8}  ",
+        (f"{one_line(segment.title)}  " if segment.title else "", "bold"),
         (f"{', '.join(one_line(word) for word in segment.keywords[:6])}", "white"),
     )  # fmt: skip
     line.truncate(98, overflow="ellipsis")
@@ -92,5 +93,11 @@ def overview(stats: Stats, *, segments: int = 8) -> RenderableType:
     facts.add_row(Text("jobs", "dim"), queue)
     facts.add_row(Text("on disk", "dim"), size(stats.bytes_on_disk))
     facts.add_row(Text("embedder", "dim"), Text(one_line(stats.embedder)))
+    spent = stats.usage.total
+    if spent.calls:
+        failed = f" ({spent.failed:,} failed)" if spent.failed else ""
+        tokens = spent.tokens_in + spent.tokens_out
+        told = f"{plural(spent.calls, 'call')}{failed}, {tokens:,} tokens; today {stats.usage.today.calls:,}"
+        facts.add_row(Text("model", "dim"), told)
     notes = [Text(f"note: {one_line(note)}", "dim") for note in stats.notes]
     return Group(facts, Text(""), panel(stats, segments=0), Text(""), topics(stats.segments, segments), *notes)

@@ -1,0 +1,200 @@
+"""Reorganizing: what says the same becomes one memory, old plans are closed, what belongs together is summed up.
+
+A run is bounded and is one change, which `undo` takes back whole; the next run goes on from what this one left. Without
+a language model only what rules are sure of is merged, and nothing is summed up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+
+from mnemic.core.changing import Edit, step_of
+from mnemic.core.reorganizing import (
+    ASKED,
+    Likeness,
+    Placed,
+    Theme,
+    insights,
+    likenesses,
+    merges,
+    overdue,
+    pairs_prompt,
+    same_pairs,
+    themes,
+    themes_prompt,
+)
+from mnemic.errors import InputError, ModelError
+from mnemic.ids import new_id
+from mnemic.model.change import Action, MemoryChange
+from mnemic.model.job import REORGANIZE, queued
+from mnemic.model.memory import Memory, MemoryKind
+from mnemic.ports.clock import Clock
+from mnemic.ports.embedder import Embedder
+from mnemic.ports.store import Store, Transaction
+from mnemic.services.changing import make, vectors_of
+from mnemic.services.language import Language
+from mnemic.services.promoting import DERIVED
+from mnemic.services.scoping import Scoping
+from mnemic.services.targets import writable
+
+_log = logging.getLogger(__name__)
+
+KIND: Final = "reorganize"
+"""The kind of change that a run makes, and the purpose of its calls."""
+
+_EDITS: Final = 200  # memories changed in one run
+_BATCH: Final = 1_000  # memories read together
+_WORTH: Final = 12  # memories from which a cube is put in order by itself
+_MERGED: Final = "they say the same"
+_OVER: Final = "nothing was heard of this plan for half a year"
+_SUMMED: Final = "sums up what belongs together"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What a run looks at: memories with their vectors, and those that an insight sums up already."""
+
+    placed: tuple[Placed, ...]
+    memories: tuple[Memory, ...]
+    summed: frozenset[str]
+
+
+class Reorganizing:
+    """Puts the memories of a cube in order, by a call or by a periodic job."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        clock: Clock,
+        scoping: Scoping,
+        language: Language | None,
+        *,
+        every: timedelta,
+    ) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self._scoping = scoping
+        self._language = language
+        self._every = every
+
+    def run(self, *, user: object, dry_run: object = False, cube: object = None) -> MemoryChange | None:
+        """Put a cube in order; see `Memory.reorganize`."""
+        if not isinstance(dry_run, bool):
+            raise InputError("dry_run", f"needs true or false, got {dry_run!r}")
+        with self._store.read() as tx:
+            target = writable(self._scoping, tx, user, cube)
+        return None if target is None else self._run(target.key, dry_run=dry_run)
+
+    def queue(self, cube_key: int) -> None:
+        """Plan the next run for a cube that has enough memories, when none is planned."""
+        if not self._every:
+            return
+        with self._store.read() as tx:
+            if len(tx.memories.list(cube_key, limit=_WORTH)) < _WORTH:
+                return
+            if any(job.kind == REORGANIZE for job in tx.jobs.list(cube_key, open_only=True)):
+                return
+        with self._store.write() as tx:
+            now = self._clock.now()
+            tx.jobs.put(queued(new_id(), cube_key, REORGANIZE, now, not_before=now + self._every))
+
+    @property
+    def handlers(self) -> Mapping[str, Callable[[int, Callable[[int], None]], None]]:
+        """The job that this can run."""
+        return {REORGANIZE: self._job}
+
+    def _job(self, cube_key: int, tick: Callable[[int], None]) -> None:
+        change = self._run(cube_key, dry_run=False)
+        tick(0 if change is None else len(change.steps))
+
+    def _run(self, cube_key: int, *, dry_run: bool) -> MemoryChange | None:
+        with self._store.read() as tx:
+            sight = _seen(tx, cube_key)
+        pairs = likenesses(sight.placed)
+        found = themes(sight.placed, set(sight.summed))
+        same = [(pair.first, pair.second) for pair in pairs if pair.plain]
+        same += self._judged(cube_key, [pair for pair in pairs if not pair.plain][:ASKED])
+        now = self._clock.now()
+        edits = [*merges(same, _ids(), now, _MERGED), *overdue(sight.memories, now, _OVER)][:_EDITS]
+        drawn = self._drawn(cube_key, found)
+        edits += [Edit(Action.ADD, None, memory, _SUMMED) for memory, _ in drawn]
+        edits = _each_once(edits)
+        change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
+        if not edits:
+            return None
+        if dry_run:
+            steps = tuple(step_of(edit, planned=True) for edit in edits)
+            return MemoryChange("", cube_key, KIND, "", now, steps)
+        vectors = vectors_of(self._embedder, edits)
+        with self._store.write() as tx:
+            revision = tx.cubes.touch(cube_key)
+            made = make(tx, revision, edits, vectors, change).change
+            for memory, theme in drawn:
+                for member in theme.members:
+                    tx.memories.relate(cube_key, DERIVED, memory.id, member.id, now)
+        return made
+
+    def _judged(self, cube_key: int, pairs: Sequence[Likeness]) -> list[tuple[Memory, Memory]]:
+        """Return the pairs that the model takes for the same; none without a model, or when it fails."""
+        if self._language is None or not pairs:
+            return []
+        try:
+            reply = self._language.complete(pairs_prompt(pairs), purpose=KIND, cube_key=cube_key)
+            return same_pairs(pairs, reply)
+        except ModelError as error:
+            _log.warning("pairs_left_open", extra={"pairs": len(pairs), "reason": str(error)})
+            return []
+
+    def _drawn(self, cube_key: int, found: Sequence[Theme]) -> list[tuple[Memory, Theme]]:
+        """Return insights with their themes; none without a model, or when it fails."""
+        if self._language is None or not found:
+            return []
+        try:
+            reply = self._language.complete(themes_prompt(found), purpose=KIND, cube_key=cube_key)
+            return insights(found, reply, _ids(), self._clock.now(), cube_key)
+        except ModelError as error:
+            _log.warning("themes_left_open", extra={"themes": len(found), "reason": str(error)})
+            return []
+
+
+def _seen(tx: Transaction, cube_key: int) -> _Sight:
+    memories: list[Memory] = []
+    after: str | None = None
+    while page := tx.memories.list(cube_key, after=after, limit=_BATCH):
+        memories += page
+        after = page[-1].id
+    current = [memory for memory in memories if memory.kind is not MemoryKind.INSIGHT and memory.stands]
+    vectors = tx.index.vectors(cube_key, [memory.id for memory in current])
+    placed = [
+        Placed(memory, vectors[memory.id] / (np.linalg.norm(vectors[memory.id]) or 1.0))
+        for memory in current
+        if memory.id in vectors
+    ]
+    standing = {memory.id for memory in memories if memory.kind is MemoryKind.INSIGHT and memory.stands}
+    summed = {
+        to_id
+        for kind, from_id, to_id in tx.memories.relations(cube_key, sorted(standing))
+        if kind == DERIVED and from_id in standing
+    }
+    return _Sight(tuple(placed), tuple(current), frozenset(summed))
+
+
+def _each_once(edits: Sequence[Edit]) -> list[Edit]:
+    """Return edits without those of memories that an earlier one changes: a change has one for each."""
+    found: dict[str, Edit] = {}
+    for edit in edits:
+        found.setdefault(edit.after.id, edit)
+    return list(found.values())
+
+
+def _ids() -> Iterator[str]:
+    while True:
+        yield new_id()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -38,6 +40,8 @@ REPLIES = [
     ('hm\n</think>\n{"city": "Paris"}', '{"city": "Paris"}'),
     ("hm ```code``` hm</think>Paris.", "Paris."),
     ('{"a": 1}', '{"a": 1}'),
+    ('{"a": "he wrote </think> first"}', '{"a": "he wrote </think> first"}'),
+    ('[{"a": "</think>"}]', '[{"a": "</think>"}]'),
     (FENCE, FENCE),
     ("Write <think> before and </think> after it.", "Write <think> before and </think> after it."),
     ("Its end is `</think>`, always.", "Its end is `</think>`, always."),
@@ -57,7 +61,7 @@ REPLIES = [
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
     places = sorted({cut for cut in cuts if cut < len(text)} | {0, len(text)})
-    return [text[start:end] for start, end in zip(places, places[1:], strict=False)]
+    return [text[start:end] for start, end in pairwise(places)]
 
 
 def filtered(parts: list[str], *, wary: bool) -> str:

@@ -3,8 +3,8 @@
 Only what stands at the beginning of a reply, after white space, is a thought: a block such as `<think>…</think>`, or
 OpenAI's harmony channels, of which only `final` is an answer. So an answer that talks about think tags stays as it is.
 A block that is never closed is a thought to its end. Templates of DeepSeek and Qwen open the block in the prompt: then
-all before a lone `</think>`, that is not quoted and not in a code fence, is a thought. A stream cannot know that before
-it comes: a wary filter shows nothing until then, or until the end; another shows what comes.
+all before a lone `</think>` is a thought, unless that is quoted, in a code fence or in JSON. A stream cannot know that
+before it comes: a wary filter shows nothing until then, or until the end; another shows what comes.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ class ThoughtFilter:
             return ""
         if not self._ended and any(opening.startswith(start) for opening in (*_BLOCKS, *_HARMONY)):
             return None
-        self._step = self._wait if self._wary else self._show
+        is_json = start[0] in "{["  # no thought begins so, and its strings may hold any tag
+        self._step = self._wait if self._wary and not is_json else self._show
         return ""
 
     def _skip(self) -> str | None:

@@ -22,14 +22,12 @@ FOLDER: Final = "mnemic.evaluation.prompts"
 JUDGE_TOKENS: Final = 512
 """Tokens of a judgement, which is a line; some models think aloud before it."""
 
-VERDICT: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "type": "object",
-        "properties": {"right": {"type": "boolean"}, "reason": {"type": "string"}},
-        "required": ["right", "reason"],
-        "additionalProperties": False,
-    }
-)
+VERDICT: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"right": {"type": "boolean"}, "reason": {"type": "string"}},
+    "required": ["right", "reason"],
+    "additionalProperties": False,
+}
 
 _ABSENT: Final = "What was asked for was never said. The answer is right when it says so, or that it does not know."
 _RULES: Final[Mapping[str, str]] = MappingProxyType(

@@ -52,7 +52,7 @@ rebuild | keeping.rebuild | Keep in order | Derive topics and memories again fro
 jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
 models | keeping.MODELS | Keep in order | Embedding models of your own choice: pull one.
-eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers, on LoCoMo, LongMemEval or your own talks.
+eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers: LoCoMo, LongMemEval, your own talks.
 """
 
 

@@ -22,6 +22,7 @@ from mnemic.evaluation.prompting import size
 from mnemic.evaluation.running import Options, Step
 from mnemic.model.language import Prompt, Reply
 from mnemic.testing.scripted_model import Scripted, ScriptedModel, outage, said_to
+from tests.conventions.sources import ROOT
 
 LINES: list[dict[str, Any]] = [
     {"id": "m1", "content": "I moved to Porto last week.", "at": "2023-05-08T10:00:00Z", "name": "Ann"},
@@ -312,3 +313,21 @@ def test_the_document_is_plain_json_and_counts_what_was_asked(path: Path) -> Non
     assert found["format"] == "mnemic-eval-answers-1"
     assert (found["sample"]["limit"], found["sample"]["seed"], found["sample"]["eligible"]) == (1, 3, 4)
     assert [each["category"] for each in found["questions"]] == ["single", "temporal", "adversarial"]
+
+
+def test_questions_of_longmemeval_are_asked_as_the_users_own_on_their_day(tmp_path: Path) -> None:
+    model = ScriptedModel(lambda _: "That was not mentioned.")
+    run = run_answers(
+        open_dataset("longmemeval", ROOT / "tests" / "data" / "eval" / "longmemeval.json"),
+        Options(tmp_path / "run", HASHING, drop=True),
+        Answers(conditions=("none", "full")),
+        embedder=HashingEmbedder(64),
+        models=Models(model),
+    )
+    assert all("assistant that a user has talked to" in prompt.turns[0].text for prompt in model.prompts)
+    for posed, prompt in zip(run.posed, model.prompts[::2], strict=True):
+        assert f"It is now {posed.at.day} {posed.at:%B %Y}." in prompt.turns[1].text and posed.question.at == posed.at
+    found = answers_document(run)
+    assert mean(found, "full", "abstention", "withheld") == 1.0
+    assert set(found["conditions"]["full"]["groups"]) >= {"single-session-user", "all answerable", "abstention", "all"}
+    assert not list((tmp_path / "run" / "memories").iterdir())

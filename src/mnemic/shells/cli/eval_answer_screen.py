@@ -44,6 +44,8 @@ def sampled(found: Mapping[str, Any]) -> str:
     """Return which questions were asked, in a sentence."""
     dataset, sample = found["dataset"], found["sample"]
     asked = f"{plural(dataset['questions'], 'question')} of {dataset['questions in the file']:,} in the file"
+    if dataset["conversations"] < dataset["conversations in the file"]:
+        asked += f", from {dataset['conversations']:,} of {dataset['conversations in the file']:,} conversations"
     drawn = (
         f", no more than {sample['limit']} a category and conversation, drawn by the seed {sample['seed']}"
         if sample["limit"] is not None

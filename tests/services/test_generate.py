@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from mnemic import Memory
+from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.config import Settings
 from mnemic.core.answering import NOT_FOUND
-from mnemic.errors import BudgetError, InputError, LanguageError
+from mnemic.errors import BudgetError, EmbedderError, InputError, LanguageError
 from mnemic.model.answer import Answer
 from mnemic.model.language import Prompt, Reply
-from mnemic.testing.scripted_model import Broken, outage, said_to
+from mnemic.testing.scripted_model import Broken, ScriptedModel, outage, said_to
 from mnemic.text import estimate_tokens
 from tests.services.opened import Clock, open_memory, talk
 from tests.services.scripted import TOLD, citing, last, number_of, opened, prompts, purposes
@@ -132,6 +137,20 @@ def test_a_prompt_fits_into_what_the_model_takes_in_whatever_is_remembered(tmp_p
         assert any("room for" in note for note in answer.notes)
 
 
+@pytest.mark.parametrize("context", [1_024, 1_500, 3_000])
+@pytest.mark.parametrize("kind", ["ask", "chat"])
+def test_a_prompt_of_many_short_parts_fits_too(tmp_path: Path, context: int, kind: str) -> None:
+    with opened(tmp_path, ["[none] No."], llm_context=context) as memory:
+        turns = [(who, f"Tea {n} \u6ce2\u5c14\u56fe.") for n in range(60) for who in ("ann", "bot")]
+        talk(memory, turns, session="s1", day=2)
+        for fact in ("I like jazz.", "I have a cat.", "I work as a nurse.", "I play the cello.", "I love hiking."):
+            memory.add(fact, user="ann", session="s2")
+        memory.jobs.wait(user="ann")
+        getattr(memory, kind)("What about the tea?", user="ann", session="s1", budget=9_000, suggest=1, depth=1)
+        prompt = prompts(memory)[0]
+        assert sum(estimate_tokens(turn.text) + 8 for turn in prompt.turns) <= context - prompt.max_tokens
+
+
 def test_a_question_is_never_cut_one_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with opened(tmp_path, ["[none] No."], llm_context=2_048) as memory:
         for call in (memory.ask, memory.ask_stream):
@@ -227,6 +246,12 @@ def test_a_reply_that_says_nothing_is_no_answer(tmp_path: Path, reply: str) -> N
         assert answer.mode == "extractive" and answer.text and any("gave no answer" in note for note in answer.notes)
         with pytest.raises(LanguageError):
             memory.ask("Where do I live?", user="ann", suggest=1, mode="model")
+
+
+def test_an_endless_reply_that_names_no_memory_is_not_asked_for_again(tmp_path: Path) -> None:
+    with opened(tmp_path, [Reply("well " * 50, "m", cut=True)]) as memory:
+        answer = memory.ask("Where do I live?", user="ann")
+        assert answer.mode == "extractive" and answer.spent.calls == 1
 
 
 def test_a_cut_reply_is_told(tmp_path: Path) -> None:
@@ -333,6 +358,34 @@ def test_an_outage_is_not_content_of_anything(tmp_path: Path) -> None:
         memory.jobs.wait(user="ann")
         assert not any("kaput" in str(item) for item in memory.list(user="ann"))
         assert not any("kaput" in entry.text for entry in memory.profile(user="ann"))
+
+
+class Failing:
+    """Embeds by hashing; fails while it is down."""
+
+    def __init__(self) -> None:
+        self._inner = HashingEmbedder(64)
+        self.name, self.width = self._inner.name, self._inner.width
+        self.down = False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.down:
+            raise EmbedderError("the embedder is down")
+        return self._inner.embed(texts)
+
+
+@pytest.mark.parametrize("mode", ["auto", "extractive"])
+def test_an_outage_of_the_embedder_is_told_with_the_answer(tmp_path: Path, mode: str) -> None:
+    embedder = Failing()
+    model = ScriptedModel(citing("Porto"))
+    settings = Settings(home=str(tmp_path), worker=False, refine=False)
+    with Memory(settings=settings, embedder=embedder, llm=model, clock=Clock()) as memory:
+        talk(memory, TOLD)
+        embedder.down = True
+        answer = memory.ask("Where is Porto?", user="ann", mode=mode)
+        assert "Porto" in answer.text and len([note for note in answer.notes if "embedder is down" in note]) == 1
+        said = memory.chat("Where is Porto?", user="ann", mode=mode)
+        assert said.stored[0].stored == 1 and any("embedder is down" in note for note in said.notes)
 
 
 def test_a_spent_budget_leaves_the_extractive_answer(tmp_path: Path) -> None:

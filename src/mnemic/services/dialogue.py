@@ -22,6 +22,7 @@ from mnemic.text import estimate_tokens
 RECALL: Final = "recall"
 """The purpose of calls that follow a search of the model's own."""
 
+_FINENESS: Final = 200  # a stream is looked at when this part of it is new: all of it each time would be quadratic
 _LEAST: Final = 60  # tokens without which a further search brings nothing
 
 
@@ -74,9 +75,12 @@ class Dialogue:
         yield from self._streamed()
 
     def again(self, name: str) -> Reply | None:
-        """Ask once more, with the prompt of that name behind the reply; None when there is no room for it."""
-        said = self.reply.text if self.reply is not None else ""
-        turns = (Turn("assistant", said), Turn("user", load(name)))
+        """Ask once more, with the prompt of that name behind the reply; None when there is no room for it, or when the
+        reply was endless.
+        """
+        if self.reply is None or self.reply.cut:
+            return None
+        turns = (Turn("assistant", self.reply.text), Turn("user", load(name)))
         if self._room(turns) < 0:
             return None
         self._turns += turns
@@ -92,13 +96,16 @@ class Dialogue:
     def _streamed(self) -> Iterator[str]:
         began, _ = self._language.started()
         pieces = self._language.stream(self._prompt(), purpose=self._purpose(), cube_key=self._cube_key)
-        written, shown, reply = "", "", None
+        written, shown, looked, reply = "", "", 0, None
         with closing(cast("Generator[str | Reply, None, None]", pieces)):
             for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = piece
                     continue
                 written += piece
+                if len(written) - looked <= looked // _FINENESS:
+                    continue
+                looked = len(written)
                 now = visible(written, self._marks, whole=False)
                 if len(now) > len(shown) and now.startswith(shown):
                     yield now[len(shown) :]

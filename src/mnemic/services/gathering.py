@@ -25,7 +25,9 @@ from mnemic.core.generation import (
     shrink,
     talk_turns,
     talk_with,
+    tokens_of,
 )
+from mnemic.core.generation.fitting import A_TURN
 from mnemic.core.packing import Line, pack
 from mnemic.model.language import Turn
 from mnemic.model.message import MessageRole, StoredMessage
@@ -103,22 +105,23 @@ class Gathering:
         )  # fmt: skip
         said, cubes = self._said(asking)
         talk = _spoken(asking, [message for message, _ in said], room) if asking.kind == "chat" else []
-        profile = self._profile(asking, cubes, room.profile)
-        heard = _heard(said, room.talk) if asking.kind == "ask" else _EMPTY
-        left = room.left - sum(estimate_tokens(turn.text) for turn in talk) - profile.tokens - heard.tokens
+        profile = number(self._profile(asking, cubes, room.profile), 1)
+        heard = number(_heard(said, room.talk) if asking.kind == "ask" else _EMPTY, len(profile) + 1)
+        left = room.left - sum(estimate_tokens(turn.text) + A_TURN for turn in talk) - tokens_of((*profile, *heard))
         most = min(wish.budget, left)
         found = self._look(asking, asking.words, most, ()) if most > 0 else _EMPTY
-        sections, references = _numbered((profile, heard, found), most)
-        turns = put_together(system, talk, say(frame, _headed(sections, asking.user), asking.words, kind=asking.kind))
-        return Material(turns, references, self._payer(asking.user, asking.cubes), _notes(found, wish, left))
+        known = (*profile, *heard)
+        memories = shrink(number(_without(found, known), len(known) + 1), most)
+        asked = say(frame, _headed((profile, heard, memories), asking.user), asking.words, kind=asking.kind)
+        turns, payer = put_together(system, talk, asked), self._payer(asking.user, asking.cubes)
+        return Material(turns, (*known, *memories), payer, _notes(found, wish, left))
 
     def further(
         self, asking: Asking, query: str, budget: int, known: Sequence[Reference], without: Collection[str]
     ) -> list[Reference]:
         """Return what a further search finds that is not known yet, numbered on."""
         first = max((one.number for one in known), default=0) + 1
-        held = {(one.hit.id, one.hit.text) for one in known}
-        fresh = _without(self._look(asking, query, budget, without), held)
+        fresh = _without(self._look(asking, query, budget, without), known)
         return shrink(number(fresh, first), budget)
 
     def _look(self, asking: Asking, query: str, budget: int, without: Collection[str]) -> Context:
@@ -185,19 +188,9 @@ def _heard(said: Sequence[tuple[StoredMessage, Cube]], budget: int) -> Context:
     return pack(lines, budget)
 
 
-def _numbered(
-    parts: tuple[Context, Context, Context], budget: int
-) -> tuple[list[Sequence[Reference]], tuple[Reference, ...]]:
-    """Return the lines of profile, conversation and memories as references, what is there already only once."""
-    profile, heard, found = parts
-    known = number(profile, 1)
-    talk = number(heard, len(known) + 1)
-    held = {(one.hit.id, one.hit.text) for one in (*known, *talk)}
-    memories = shrink(number(_without(found, held), len(known) + len(talk) + 1), budget)
-    return [known, talk, memories], (*known, *talk, *memories)
-
-
-def _without(context: Context, held: Collection[tuple[str, str]]) -> Context:
+def _without(context: Context, known: Sequence[Reference]) -> Context:
+    """Return a context without what is told already."""
+    held = {(one.hit.id, one.hit.text) for one in known}
     kept = [
         (line, hit)
         for line, hit in zip(context.text.split("\n"), context.hits, strict=False)

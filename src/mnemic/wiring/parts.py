@@ -11,7 +11,6 @@ from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
-from mnemic.core.generation import Defaults, Manner
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
@@ -29,14 +28,15 @@ from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
+from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
-from mnemic.services.gathering import Gathering
 from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
+from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -49,6 +49,7 @@ from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
@@ -85,10 +86,12 @@ class Parts:
     chat: Chat
     curate: Curate
     changing: Changing
+    feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
     forget: Forget
     profiles: Profiles
+    profile_editing: ProfileEditing
     portability: Portability
     organize: Organize
     reorganizing: Reorganizing
@@ -181,11 +184,7 @@ def _assembled(
     remember = Remember(
         store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
     )
-    contexts = Contexts(store, recall, scoping)
-    profiles = Profiles(store, clock, scoping, zone=settings.zone)
-    answer = AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold)
-    gathering = Gathering(store, scoping, contexts, profiles, context=settings.llm_context)
-    generate = Generate(gathering, answer, language, clock, defaults=_defaults(settings), zone=settings.zone)
+    answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
@@ -199,16 +198,18 @@ def _assembled(
         scoping=scoping,
         remember=remember,
         recall=recall,
-        contexts=contexts,
-        answer=answer,
-        generate=generate,
-        chat=Chat(generate, remember),
+        contexts=answers.contexts,
+        answer=answers.extractive,
+        generate=answers.generate,
+        chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
+        feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=profiles,
+        profiles=answers.profiles,
+        profile_editing=ProfileEditing(store, embedder, clock, scoping),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -223,20 +224,22 @@ def _assembled(
     )
 
 
-def _defaults(settings: Settings) -> Defaults:
-    """Return what answers are like unless a caller says otherwise."""
-    return Defaults(
-        Manner(settings.persona, settings.answer_style, settings.relationship),
-        settings.llm_temperature,
-        settings.llm_max_tokens,
-        settings.llm_context,
-    )
-
-
 def _settle(organize: Organize, forget: Forget) -> None:
     """Do what waits for a quiet moment."""
     organize.settle()
     forget.settle()
+
+
+def _feedback(
+    store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, remember: Remember, language: Language | None
+) -> FeedbackService:
+    reader = None
+    if language is not None:
+        from mnemic.services.feedback_reading import FeedbackReading  # noqa: PLC0415 - what a model needs, as above
+
+        reader = FeedbackReading(language)
+    learn = Learning(store, embedder, clock).step
+    return FeedbackService(store, embedder, clock, scoping, remember, learn, reader)
 
 
 def _nothing() -> None:

@@ -6,7 +6,7 @@ written. The prompts themselves are the files of `core.prompts`.
 
 from __future__ import annotations
 
-from mnemic.core.generation.fitting import Room, fit_talk, number, shrink
+from mnemic.core.generation.fitting import Room, fit_talk, number, shrink, tokens_of
 from mnemic.core.generation.prompting import (
     Frame,
     Manner,
@@ -25,5 +25,5 @@ from mnemic.core.generation.wishes import EXTRACTIVE, Defaults, Wish, read_wish
 __all__ = [
     "EXTRACTIVE", "Defaults", "Frame", "Manner", "Read", "Reference", "Room", "Wish", "fit_talk", "marks_for",
     "more_text", "number", "put_together", "read_reply", "read_wish", "rules", "say", "searches_in", "shrink",
-    "standing_on", "talk_turns", "talk_with", "visible", "without_references",
+    "standing_on", "talk_turns", "talk_with", "tokens_of", "visible", "without_references",
 ]  # fmt: skip

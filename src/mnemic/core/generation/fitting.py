@@ -63,14 +63,18 @@ def number(context: Context, first: int) -> list[Reference]:
 def shrink(references: Sequence[Reference], budget: int) -> list[Reference]:
     """Leave out the references of the lowest score until the rest fits, and close the gaps in their numbers."""
     kept = list(references)
-    cost = {one.number: estimate_tokens(str(one)) + 1 for one in kept}
-    total = sum(cost.values())
+    total = tokens_of(kept)
     while kept and total > budget:
         worst = min(kept, key=lambda one: one.hit.score)
         kept.remove(worst)
-        total -= cost[worst.number]
+        total -= tokens_of([worst])
     first = references[0].number if references else 1
     return [Reference(place, one.line, one.hit) for place, one in enumerate(kept, first)]
+
+
+def tokens_of(references: Sequence[Reference]) -> int:
+    """Return what lines with their numbers take, line ends included."""
+    return sum(estimate_tokens(str(one)) + 1 for one in references)
 
 
 def fit_talk(said: Sequence[tuple[MessageRole, str]], budget: int) -> list[tuple[MessageRole, str]]:

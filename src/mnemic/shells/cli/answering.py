@@ -16,6 +16,7 @@ from mnemic.shells.cli.reading import AsOf, Cubes, Reference
 from mnemic.shells.cli.wording import shown
 
 if TYPE_CHECKING:
+    from mnemic.api import Memory
     from mnemic.model.answer import Answer
 
 Mode = Annotated[
@@ -64,7 +65,7 @@ def ask(
         "system": system, "model": model, "temperature": temperature, "max_tokens": max_tokens,
     }  # fmt: skip
     with face.memory() as memory:
-        if stream and streams(face):
+        if stream and streams(face, memory, mode):
             said = show_stream(face, memory.ask_stream(words, user=face.user, **wishes))
             face.out.print(showing.beneath(said))
         else:
@@ -74,9 +75,9 @@ def ask(
     leave_when_nothing(said.found)
 
 
-def streams(face: Face) -> bool:
-    """Tell whether somebody is there to read an answer while it is written."""
-    return bool(face.out.is_terminal) and not face.json
+def streams(face: Face, memory: Memory, mode: str) -> bool:
+    """Tell whether a model writes and somebody is there to read it while it does."""
+    return memory.llm.name is not None and mode != "extractive" and bool(face.out.is_terminal) and not face.json
 
 
 def show_stream(face: Face, pieces: Iterator[str | Answer]) -> Answer:

@@ -43,6 +43,9 @@ usage | usage.usage | Read | Show what language models have cost.
 update | curating.update | Correct and erase | Correct a memory; what it said before stays in its history.
 lock | curating.lock | Correct and erase | Keep a memory as it is, whatever is said later.
 restore | curating.restore | Correct and erase | Make an earlier version of a memory hold again.
+feedback | changing.feedback | Correct and erase | Correct memories in plain words: forget the peanut thing.
+changes | changing.changes | Correct and erase | List what feedback, edits and reorganizing have changed.
+undo | changing.undo | Correct and erase | Take a change back.
 reorganize | curating.reorganize | Correct and erase | Merge what says the same, close old plans, sum up topics.
 forget | curating.forget | Correct and erase | Erase messages or memories with all that was derived from them.
 export | moving.export | Keep in order | Write a memory as JSON Lines: everything, ready to import again.

@@ -51,7 +51,7 @@ HINTS: Final[Mapping[type[MnemicError], str]] = {
     StoreVersionError: "upgrade Mnemic, or name another folder with --home",
     StoreError: "`mnemic doctor` checks the folder",
     EmbedderError: "`mnemic doctor` checks the embedder",
-    LanguageError: "`mnemic ask --mode extractive` answers without a language model",
+    LanguageError: "`mnemic models test llm` shows whether it answers, and how fast",
     NotFoundError: "`mnemic list`, `mnemic sessions` and `mnemic cubes list` show what is there for this --user",
     JobError: "`mnemic jobs list` shows what failed",
     WaitTimeoutError: "`mnemic jobs wait` goes on waiting",

@@ -99,7 +99,7 @@ def chat(
 def _turn(face: Face, memory: Memory, line: str, wishes: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
     """Say one line to the memory and show its reply. What this line alone came to grief on does not end the talk."""
     try:
-        if stream and streams(face) and memory.llm.name is not None and wishes["mode"] != "extractive":
+        if stream and streams(face, memory, wishes["mode"]):
             said = show_stream(face, memory.chat_stream(line, user=face.user, **wishes))
             _reply(face, showing.beneath(said, talk=True))
         else:

@@ -55,7 +55,7 @@ rebuild | keeping.rebuild | Keep in order | Derive topics and memories again fro
 jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
 models | model_commands.MODELS | Keep in order | Show, test and time the models that are configured; pull others.
-eval | eval_commands.EVAL | Measure | Measure how well memory finds: LoCoMo, LongMemEval, or conversations of your own.
+eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers: LoCoMo, LongMemEval, your own talks.
 """
 
 

@@ -16,6 +16,7 @@ from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
+from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.job import Job
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -149,6 +150,28 @@ class Memory:
     def restore(self, id: str, *, user: str | int, version: int | None = None, cube: str | None = None) -> MemoryRecord:  # noqa: A002
         """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._parts.curate.restore(id, user=user, version=version, cube=cube)
+
+    def feedback(
+        self,
+        text: str,
+        *,
+        user: str | int,
+        cube: str | None = None,
+        session: str | int | None = None,
+        dry_run: bool = False,
+        mode: str = "auto",
+    ) -> Feedback:
+        """Change memories as plain words ask: "forget the peanut thing", "my sister is called Noor, not Nora".
+
+        What is meant is found, and changed as new versions, all of it or nothing; the reply shows each step, and has
+        the id that `undo` takes. The words are kept as a message (session `feedback`). With `dry_run`, the plan is
+        shown and nothing is written. A language model reads the words when there is one, rules (English) when not, or
+        when it fails; `mode` `rules` or `model` allows only one of them. When it is not plain what is meant, nothing is
+        changed, and the reply says so.
+        """
+        given = self._parts.feedback.give(text, user=user, cube=cube, session=session, dry_run=dry_run, mode=mode)
+        self._parts.worker.wake()
+        return given
 
     def changes(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[MemoryChange]:
         """Return the changes that were made of several memories at once, newest first."""
@@ -299,10 +322,40 @@ class Memory:
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,
-        cube: str | None = None,
+        template: str | Sequence[str] | None = None, cube: str | None = None,
     ) -> Profile:  # fmt: skip
-        """Return what is known about a person (default: everyone in the cube), with evidence and history."""
-        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, cube=cube)
+        """Return what is known about a person (default: everyone in the cube), with evidence and history.
+
+        A template (`person`, `assistant`, `customer`, one of the file that the setting `profile_templates` names, or a
+        list of attributes) says what is shown, and in which order, of one person (default: the user); `missing` names
+        those of its attributes of which nothing is known.
+        """
+        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, template=template, cube=cube)
+
+    def set_profile(
+        self,
+        attribute: str,
+        value: str | None = None,
+        *,
+        user: str | int,
+        subject: str | None = None,
+        remove: bool = False,
+        locked: bool | None = None,
+        cube: str | None = None,
+    ) -> Sequence[MemoryRecord]:
+        """Set an attribute of a person (default: the user) by its dotted name, such as `home.place`; return what is
+        known of it.
+
+        Of an attribute that holds many values, one is added. `remove` takes back all that is known of it. With
+        `locked`, the attribute stays as it is whatever is said later, also when nothing is known of it yet and it holds
+        one value at a time; False lets it change again. `undo` takes an edit back (see `changes`). Raises `InputError`
+        naming the nearest attributes for one that there is not.
+        """
+        edited = self._parts.profile_editing.set(
+            attribute, value, user=user, subject=subject, remove=remove, locked=locked, cube=cube
+        )
+        self._parts.worker.wake()
+        return edited
 
     def get(self, id: str, *, user: str | int, cube: str | None = None) -> Item:  # noqa: A002
         """Return a message or a memory by id, whole. Raises `NotFoundError`."""

@@ -109,6 +109,8 @@ class Settings:
     """How it speaks, such as `brief and warm`."""
     relationship: str = ""
     """What it is to the user, such as `friend` or `tutor`."""
+    profile_templates: str = ""
+    """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     stm_pages: int = 10
@@ -284,3 +286,18 @@ def _data_directory() -> Path:
     if os.uname().sysname == "Darwin":
         return Path.home() / "Library" / "Application Support" / "mnemic"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
+
+
+def read_templates(settings: Settings) -> Mapping[str, list[str]]:
+    """Return the profile templates of the file that the settings name. Raises `InputError` for one that is none."""
+    if not settings.profile_templates:
+        return {}
+    path = Path(settings.profile_templates).expanduser()
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("profile_templates", f"{path} cannot be read: {error}") from error
+    for name, entries in found.items():
+        if not isinstance(entries, list) or not entries or not all(isinstance(each, str) for each in entries):
+            raise InputError("profile_templates", f"{path}: {name} needs a list of attributes")
+    return found

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from mnemic.core.wording import akin
-from mnemic.model.memory import Candidate, Change, Memory, Source, Version
+from mnemic.model.memory import Candidate, Change, Memory, MemoryKind, Source, Version
 from mnemic.model.moment import TimeSpan
 
 
@@ -115,7 +115,11 @@ def taken_back(memory: Memory) -> list[tuple[Version, datetime]]:
         return found
     for version in settled(memory.versions):
         hands = [each for each in memory.versions if each.number > version.number and each.change in _HANDS]
-        told = any(each.polarity == version.polarity and akin(each.value, version.value) for each in lasting)
+        told = any(
+            each.polarity == version.polarity
+            and (each.text == version.text if memory.kind is MemoryKind.EVENT else akin(each.value, version.value))
+            for each in lasting
+        )
         if version.change not in _TAKEN_BACK and hands and not told:
             found.append((version, min(hands, key=lambda each: each.number).recorded_at))
     return found

@@ -13,7 +13,9 @@ from functools import partial
 from typing import Final
 
 from mnemic.core.answering import (
+    CORRECTS,
     NOT_FOUND,
+    TAKEN_BACK,
     THRESHOLD,
     Draft,
     Open,
@@ -211,11 +213,15 @@ def _versions_over(memory: Memory, at: datetime) -> list[Version]:
 
 
 def _corrections(memory: Memory, at: datetime, cube: str) -> list[Hit]:
-    """Return what a memory took back, and what it says in its place at a moment."""
-    wrong = [_version_hit(memory, replace(each, valid_to=since), cube, taken_back=True)
-             for each, since in taken_back(memory)]  # fmt: skip
-    holding = [each for each in memory.versions if each.valid_from <= at and (each.valid_to is None)]
-    return [*wrong, *(_version_hit(memory, each, cube) for each in holding)] if wrong else []
+    """Return what a memory took back, and what it says in its place at a moment, each marked as that."""
+    wrong = [
+        _version_hit(memory, replace(each, valid_to=since), cube, taken_back=True) for each, since in taken_back(memory)
+    ]
+    current = memory.current
+    if not wrong or not memory.stands or current.valid_from > at or (current.valid_to or at) < at:
+        return wrong
+    right = _version_hit(memory, current, cube)
+    return [*wrong, replace(right, metadata={**right.metadata, CORRECTS: True})]
 
 
 def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: bool = False) -> Hit:
@@ -223,7 +229,7 @@ def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: boo
     said_at = first.said_at if first else version.valid_from
     facts = {
         "subject": memory.subject, "attribute": memory.attribute, "value": version.value, "polarity": version.polarity,
-        "valid_from": version.valid_from.isoformat(), "taken_back": taken_back,
+        "valid_from": version.valid_from.isoformat(), TAKEN_BACK: taken_back,
     }  # fmt: skip
     return Hit(
         memory.id, memory.kind.value, version.text, 0.0, said_at, first.speaker if first else memory.subject,

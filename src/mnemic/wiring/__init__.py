@@ -1,6 +1,14 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
-from mnemic.wiring.models import MODELS, build_embedder, build_judge, build_llm, build_reranker, pull_model
+from mnemic.wiring.models import (
+    MODELS,
+    build_embedder,
+    build_judge,
+    build_llm,
+    build_reranker,
+    pull_model,
+    recommended_models,
+)
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
@@ -13,4 +21,5 @@ __all__ = [
     "build_llm",
     "build_reranker",
     "pull_model",
+    "recommended_models",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mnemic.config import Settings
+from mnemic.config import Settings, read_templates
 from mnemic.core.generation import Defaults, Manner
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
@@ -33,7 +33,7 @@ def answers_of(
 ) -> Answers:
     """Return the parts that answer."""
     contexts = Contexts(store, recall, scoping)
-    profiles = Profiles(store, clock, scoping, zone=settings.zone)
+    profiles = Profiles(store, clock, scoping, zone=settings.zone, templates=read_templates(settings))
     extractive = AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold)
     gathering = Gathering(store, scoping, contexts, profiles, context=settings.llm_context)
     defaults = Defaults(

@@ -28,6 +28,7 @@ from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
+from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
 from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
@@ -35,6 +36,7 @@ from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
+from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -84,10 +86,12 @@ class Parts:
     chat: Chat
     curate: Curate
     changing: Changing
+    feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
     forget: Forget
     profiles: Profiles
+    profile_editing: ProfileEditing
     portability: Portability
     organize: Organize
     reorganizing: Reorganizing
@@ -200,10 +204,12 @@ def _assembled(
         chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
+        feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
         profiles=answers.profiles,
+        profile_editing=ProfileEditing(store, embedder, clock, scoping),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -222,6 +228,18 @@ def _settle(organize: Organize, forget: Forget) -> None:
     """Do what waits for a quiet moment."""
     organize.settle()
     forget.settle()
+
+
+def _feedback(
+    store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, remember: Remember, language: Language | None
+) -> FeedbackService:
+    reader = None
+    if language is not None:
+        from mnemic.services.feedback_reading import FeedbackReading  # noqa: PLC0415 - what a model needs, as above
+
+        reader = FeedbackReading(language)
+    learn = Learning(store, embedder, clock).step
+    return FeedbackService(store, embedder, clock, scoping, remember, learn, reader)
 
 
 def _nothing() -> None:

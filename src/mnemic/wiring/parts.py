@@ -177,8 +177,7 @@ def _assembled(
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
     organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
     forget = Forget(store, clock, scoping)
-    gap = timedelta(hours=settings.page_gap_hours)
-    remember = Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+    remember = _remember(settings, store, embedder, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
@@ -218,6 +217,11 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
+
+
+def _remember(settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> Remember:
+    gap = timedelta(hours=settings.page_gap_hours)
+    return Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
 
 
 def _feedback(

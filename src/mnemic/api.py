@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 from mnemic import config, wiring
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
-from mnemic.model.answer import Answer
+from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -271,17 +271,54 @@ class Memory:
         """
         return self._parts.contexts.context(query, user=user, budget=budget, **options)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        user: str | int,
-        cubes: Sequence[str] | str | None = None,
-        as_of: datetime | str | float | None = None,
-        reference_time: datetime | str | float | None = None,
-    ) -> Answer:
-        """Answer a question from memory, with citations; without a model the answer is extractive and says so."""
-        return self._parts.answer.ask(question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time)
+    def ask(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Answer:
+        """Answer a question from memory, with citations, or say that memory does not hold the answer.
+
+        `mode` `auto` asks the language model when there is one; when it fails, or names nothing that its answer
+        stands on, the answer is extractive and a note says why. `extractive` asks none; `model` raises instead
+        (`InputError` without a model, `LanguageError`, `BudgetError`). `as_of`, `reference_time` and `cubes` are those
+        of `search`; the other options are told in `mnemic.model.answer.AskOptions`. A model answers in the question's
+        language and names memories by number (`Answer.numbers`). A question that is too long for it is an `InputError`.
+        """
+        return self._parts.generate.ask(question, user=user, **options)
+
+    def ask_stream(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+        """Yield the text of what `ask` would answer as it is written, then the `Answer`.
+
+        References stand as the model wrote them; those that name no memory are missing only in the answer's text. When
+        the model fails before the first piece, the extractive answer comes in one; after it, `LanguageError` is raised
+        and no answer comes. While the model may still search (`depth`), nothing is shown.
+        """
+        return self._parts.generate.ask_stream(question, user=user, **options)
+
+    def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+        """Reply to a message with what was said before in mind, and keep both; see `mnemic.model.answer.ChatOptions`.
+
+        The model gets the end of the session, the user's profile and what memory holds on the message. The message is
+        stored before the model is asked, the reply after it, and only when a model wrote it whole; `Answer.stored` has
+        the receipts. Without a model, questions get the extractive answer and statements a plain acknowledgement.
+        `found` tells whether the reply names memories.
+        """
+        try:
+            return self._parts.chat.chat(message, user=user, **options)
+        finally:
+            self._parts.worker.wake()
+
+    def chat_stream(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
+        """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`.
+
+        The message is stored when this returns, the reply before the `Answer` comes: not when the model breaks off, or
+        when the caller stops listening.
+        """
+        pieces = self._parts.chat.chat_stream(message, user=user, **options)
+        self._parts.worker.wake()
+        return self._waking(pieces)
+
+    def _waking(self, pieces: Iterator[str | Answer]) -> Iterator[str | Answer]:
+        try:
+            yield from pieces
+        finally:
+            self._parts.worker.wake()
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,

@@ -223,6 +223,22 @@ def check_keys_of_messages_are_taken_once(open_store: OpenStore) -> None:
             assert tx.messages.known_in(cube.key, "nowhere", ["id:1"]) == {}
 
 
+def check_the_end_of_a_session(open_store: OpenStore) -> None:
+    """The newest messages of a session come in order, of this cube and this name alone."""
+    with closing(open_store()) as store:
+        cube, other = new_cube(store), new_cube(store, "ben")
+        with store.write() as tx:
+            say(tx, cube, ["one", "two"])
+            say(tx, cube, ["aside"], session="t")
+            say(tx, other, ["foreign"])
+            say(tx, cube, ["three"])
+        with store.read() as tx:
+            for count, texts in ((2, ["two", "three"]), (3, ["one", "two", "three"]), (9, ["one", "two", "three"])):
+                found = [message.text for message in tx.messages.last(cube.key, "s", count)]
+                assert found == texts, "the end of a session is not what was said last, in order"
+            assert not tx.messages.last(cube.key, "no such", 3), "a session that is none has messages"
+
+
 def check_views_follow_other_stores(open_store: OpenStore) -> None:
     """Two open stores that write in turn, and take things out, give the view that a newly opened one gives."""
     with closing(open_store()) as first, closing(open_store()) as second:
@@ -401,6 +417,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_snapshot,
     check_scopes,
     check_keys_of_messages_are_taken_once,
+    check_the_end_of_a_session,
     check_views_follow_other_stores,
     check_names_leave_with_what_bore_them,
     check_versions_are_indexed_once,

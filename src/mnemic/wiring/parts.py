@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from mnemic.backends.sql.store import SqlStore
-from mnemic.config import Settings, read_templates
+from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
@@ -22,6 +22,7 @@ from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
+from mnemic.services.chat import Chat
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -29,6 +30,7 @@ from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
+from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
@@ -47,6 +49,7 @@ from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
@@ -79,6 +82,8 @@ class Parts:
     recall: Recall
     contexts: Contexts
     answer: AnswerService
+    generate: Generate
+    chat: Chat
     curate: Curate
     changing: Changing
     feedback: FeedbackService
@@ -176,17 +181,15 @@ def _assembled(
     every = timedelta(hours=settings.reorganize_hours)
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
     organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
+    remember = Remember(
+        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+    )
+    answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
-    remember = _remember(settings, store, embedder, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
-
-    def settle() -> None:
-        """Do what waits for a quiet moment."""
-        organize.settle()
-        forget.settle()
-
+    settle = partial(_settle, organize, forget)
     return Parts(
         settings=settings,
         clock=clock,
@@ -195,15 +198,17 @@ def _assembled(
         scoping=scoping,
         remember=remember,
         recall=recall,
-        contexts=Contexts(store, recall, scoping),
-        answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
+        contexts=answers.contexts,
+        answer=answers.extractive,
+        generate=answers.generate,
+        chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=Profiles(store, clock, scoping, zone=settings.zone, templates=read_templates(settings)),
+        profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
@@ -219,9 +224,10 @@ def _assembled(
     )
 
 
-def _remember(settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> Remember:
-    gap = timedelta(hours=settings.page_gap_hours)
-    return Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+def _settle(organize: Organize, forget: Forget) -> None:
+    """Do what waits for a quiet moment."""
+    organize.settle()
+    forget.settle()
 
 
 def _feedback(

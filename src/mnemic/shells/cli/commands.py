@@ -32,7 +32,7 @@ add | writing.add | Write | Remember what was said, word for word; the next sear
 import | moving.import_file | Write | Read conversations from a file: chats, exports, another Mnemic's memory.
 search | reading.search | Read | Find what was said and learned.
 context | reading.context | Read | Print what a prompt needs to answer a question, within a budget.
-ask | reading.ask | Read | Answer a question from memory, with sources.
+ask | answering.ask | Read | Answer a question from memory, with sources.
 profile | reading.profile | Read | Show what is known about people, since when, and what held before.
 list | reading.list_items | Read | List messages and memories, oldest first.
 show | reading.show | Read | Show one message or memory whole, with what it stands on.

@@ -1,4 +1,4 @@
-"""The commands that read: search, context, ask, profile, list, show, history, sessions, stats.
+"""The commands that read: search, context, profile, list, show, history, sessions, stats.
 
 None of them changes what is remembered, but for `profile` when it is told to.
 """
@@ -73,22 +73,6 @@ def context(
     face.show(found, lambda: shown(found.text))
     face.note(f"{found.tokens} of {found.budget} tokens")
     leave_when_nothing(found.text)
-
-
-def ask(
-    context: typer.Context,
-    question: Annotated[list[str], typer.Argument(help="The question, or - to read it from stdin.")],
-    *,
-    cube: Cubes = None,
-    as_of: AsOf = None,
-    now: Reference = None,
-) -> None:
-    """Answer a question from memory, with sources; it says so when memory does not hold the answer."""
-    face = face_of(context)
-    with face.memory() as memory:
-        said = memory.ask(read_words(question, "question"), user=face.user, cubes=cube, as_of=as_of, reference_time=now)
-    face.show(said, lambda: showing.answer(said))
-    leave_when_nothing(said.found)
 
 
 def profile(

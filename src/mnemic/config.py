@@ -58,8 +58,8 @@ class Settings:
     """Key for that endpoint."""
     llm_model: str = ""
     """Model name for that endpoint; for `local` a GGUF file, or the name of a pulled one."""
-    llm_timeout: float = 60.0
-    """Seconds that one request to a language model may take."""
+    llm_timeout: float = 0.0
+    """Seconds that one request to a language model may take; 0 means 60, and 600 for `local`, which is slow."""
     llm_tries: int = 3
     """Tries of a request that fails for a reason that may pass."""
     llm_max_tokens: int = 1024
@@ -150,6 +150,11 @@ class Settings:
         return "openai" if self.llm_base_url or self.llm_model else "none"
 
     @property
+    def patience(self) -> float:
+        """Seconds that one request to the language model may take."""
+        return self.llm_timeout or (600.0 if self.provider == "local" else 60.0)
+
+    @property
     def stm_quiet(self) -> timedelta:
         """`stm_quiet_hours` as a duration."""
         return timedelta(hours=self.stm_quiet_hours)
@@ -235,7 +240,6 @@ _AT_LEAST: Final = {
     "stm_pages": 1,
     "mtm_segments": 1,
     "llm_tries": 1,
-    "llm_timeout": 0.001,
     "llm_context": 1_024,
     "llm_max_tokens": 1,
     "llm_threads": 1,
@@ -248,6 +252,7 @@ _FROM_ZERO: Final = {
     "refine_quiet_seconds": 1e6,
     "reorganize_hours": 1e6,
     "llm_temperature": 2,
+    "llm_timeout": 3_600,
     "llm_daily_calls": 1e12,
     "llm_daily_tokens": 1e15,
 }

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
+from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
@@ -18,15 +19,12 @@ from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
 from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
-from mnemic.model.job import Job
-from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
 from mnemic.model.message import Message, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
-from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel
@@ -409,92 +407,3 @@ class Memory:
         imported = self._parts.portability.load(lines, user=user, cube=cube)
         self._parts.worker.wake()
         return imported
-
-
-def reindex(
-    path: str | Path | None = None,
-    *,
-    settings: Settings | Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> int:
-    """Embed everything in a folder anew with the embedder of the settings; return how many entries were embedded.
-
-    It can be stopped and run again; `progress` is told (done, total). Raises `EmbedderError` when the model fails.
-    """
-    parts = wiring.build(config.load(path, {**_mapping(settings), "worker": False}), replacing=True)
-    try:
-        return parts.reindex.run(progress)
-    finally:
-        parts.close()
-
-
-def _mapping(settings: Settings | Mapping[str, Any] | None) -> dict[str, Any]:
-    if isinstance(settings, Settings):
-        return {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return dict(settings or {})
-
-
-class Cubes:
-    """Namespaces of memories: `memory.cubes`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    def create(self, name: str, *, user: str | int, kind: str = "project") -> Cube:
-        """Create a cube that the user owns: a project's, an agent's or a knowledge base's."""
-        return self._parts.cubes.create(name, user=user, kind=kind)
-
-    def list(self, *, user: str | int) -> Sequence[Cube]:
-        """Return the cubes that the user may read, oldest first."""
-        return self._parts.cubes.list(user=user)
-
-    def delete(self, cube: str, *, user: str | int) -> Forgotten:
-        """Erase a cube with all that is in it; only its owner may."""
-        return self._parts.forget.delete_cube(cube, user=user)
-
-
-class LanguageModels:
-    """The language model, when one is configured, and what it cost: `memory.llm`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    @property
-    def name(self) -> str | None:
-        """The name of the model that refines and answers; None when there is none."""
-        return None if self._parts.language is None else self._parts.language.name
-
-    def complete(self, prompt: Prompt, *, user: str | int, purpose: str = "caller", cube: str | None = None) -> Reply:
-        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it.
-
-        Raises `InputError` when no model is configured, `BudgetError`, `LanguageError`.
-        """
-        return self._parts.accounts.complete(prompt, user=user, purpose=purpose, cube=cube)
-
-    def usage(self, *, user: str | int, cube: str | None = None) -> Usage:
-        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model."""
-        return self._parts.accounts.usage(user=user, cube=cube)
-
-    def calls(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[Call]:
-        """Return the last calls, newest first."""
-        return self._parts.accounts.calls(user=user, limit=limit, cube=cube)
-
-
-class Jobs:
-    """Background work: `memory.jobs`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    def list(self, *, user: str | int, open_only: bool = False, cube: str | None = None) -> Sequence[Job]:
-        """Return jobs, newest first."""
-        return self._parts.explain.jobs(user=user, open_only=open_only, cube=cube)
-
-    def wait(
-        self, jobs: str | Sequence[str] | None = None, *, user: str | int, timeout: float = 60, cube: str | None = None
-    ) -> Sequence[Job]:
-        """Wait until jobs (default: all of the user's open ones) are finished; return them.
-
-        Raises `WaitTimeoutError` after `timeout` seconds (the work goes on), `JobError` for one that ended dead.
-        """
-        return self._parts.worker.wait(cube, jobs, user=str(user), timeout=timeout)

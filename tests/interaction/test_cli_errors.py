@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +14,13 @@ from mnemic import errors
 from mnemic.errors import InputError, InputFaults, MnemicError
 from mnemic.shells.cli.as_json import plain_error
 from mnemic.shells.cli.exits import EXIT_CODES, HINTS, exit_code, hint
+from mnemic.shells.cli.face import login_name
 from mnemic.shells.cli.wording import bar, excerpt, one_line, shown, size, took
+from mnemic.testing.model_says import fails
+from mnemic.testing.model_server import ModelServer
 from tests.interaction.terminal import Terminal
 
+RUN = "from mnemic.shells.cli.main import run; run()"
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, MnemicError)]
 
 
@@ -52,6 +59,36 @@ def test_a_hint_is_left_out_when_the_message_says_it() -> None:
     assert hint(told) is None and exit_code(told) == 4
     assert "mnemic reindex" in str(hint(errors.StoreModelError("made by another embedder")))
     assert hint(InputError("x", "is empty")) is None
+
+
+def test_a_message_that_names_a_command_gets_no_other_one_as_a_hint(filled: Terminal) -> None:
+    said = filled.type("undo")
+    assert said.code == 1 and "`mnemic changes`" in said.err
+    assert "hint" not in said.err
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_job_that_failed_is_told_in_a_note_and_the_log_is_for_debug(tmp_path: Path, *, debug: bool) -> None:
+    with ModelServer(default=fails(401, "no such key.")) as server:
+        settings = {
+            "MNEMIC_HOME": str(tmp_path), "MNEMIC_EMBEDDER": "hashing",
+            "MNEMIC_LLM_BASE_URL": server.url, "MNEMIC_LLM_MODEL": "some-model",
+        }  # fmt: skip
+        said = subprocess.run(  # only in a process of its own is nothing set up to take the log
+            [sys.executable, "-c", RUN, "add", "My dog is called Rex.", *(["--debug"] if debug else [])],
+            env=os.environ | settings,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert said.returncode == 0 and said.stdout.startswith("stored 1 message")
+    told = " ".join(said.stderr.split())
+    assert "1 job will not be finished" in told and "no such key; check the API key" in told
+    assert "Traceback" not in told
+    if debug:
+        assert "WARNING mnemic.runtime.worker job_failed" in told and "kind='refine'" in told
+    else:
+        assert told.startswith("note: ") and "job_failed" not in told and "model_call_failed" not in told
+    listed = Terminal(tmp_path, user=login_name()).type("jobs", "list").out
+    assert "Traceback" not in listed and "check the API key" in " ".join(listed.split())
 
 
 def test_faults_keep_their_fields_in_json() -> None:

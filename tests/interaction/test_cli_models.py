@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from mnemic.testing.model_says import fails, says_json
 from mnemic.testing.model_server import ModelServer
+from mnemic.wiring.models import PACKAGES
 from tests.interaction.terminal import Terminal
 from tests.unit.gguf_files import write_gguf
 
@@ -164,3 +166,17 @@ def test_the_doctor_tells_which_language_model_there_is(terminal: Terminal, monk
     assert told()["ok"] and "some-model" in told()["told"]
     configure(monkeypatch, llm="local", llm_model="gone.gguf")
     assert not told()["ok"] and "gone.gguf" in told()["told"]
+
+
+@pytest.mark.parametrize("provider, package", PACKAGES.items())
+def test_the_doctor_finds_that_the_package_of_a_provider_is_missing(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, provider: str, package: str
+) -> None:
+    file = write_gguf(terminal.home.parent / "mini.gguf")
+    configure(monkeypatch, llm=provider, llm_model=str(file) if provider == "local" else "some-model")
+    monkeypatch.setitem(sys.modules, package, None)
+    said = terminal.type("doctor")
+    assert said.code == 5
+    shown = " ".join(said.out.split())
+    assert f"the package {package} is not installed" in shown
+    assert f"pip install 'mnemic[{provider}]'" in shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -26,6 +27,9 @@ REORGANIZE: Final = "reorganize"
 
 SLOW: Final = frozenset({REFINE, REORGANIZE})
 """Kinds that may wait on a model: they run beside the others, so that nothing waits for them."""
+
+
+_OURS: Final = re.compile(r"^mnemic\.errors\.\w+: ")
 
 
 class JobState(enum.StrEnum):
@@ -54,6 +58,12 @@ class Job:
     finished_at: datetime | None = None
     done: int = 0
     error: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it failed, in one line: what a traceback ends with, without the class when the error is one of ours."""
+        last = (self.error or "").strip().rpartition("\n")[2].strip()
+        return _OURS.sub("", last)
 
 
 def queued(job_id: str, cube_key: int, kind: str, now: datetime, *, not_before: datetime | None = None) -> Job:

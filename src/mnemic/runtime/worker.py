@@ -161,18 +161,13 @@ class Worker:
             waiting = [job for job in found if job.state in _OPEN]
             dead = next((job for job in found if job.state is JobState.DEAD), None)
             if dead is not None:
-                raise JobError(f"job {dead.id} ({dead.kind}) is dead after {dead.attempts} tries: {dead.error}",
+                raise JobError(f"job {dead.id} ({dead.kind}) is dead after {dead.attempts} tries: {dead.reason}",
                                job=dead.id)  # fmt: skip
             if not waiting:
                 return found
             left = deadline - time.monotonic()
             if left <= 0 or self._are_put_off(waiting, left if patient else 0):
-                late = next((job.error for job in waiting if job.error), None)
-                why = f"; the last error was: {late.strip().splitlines()[-1]}" if late else ""
-                raise WaitTimeoutError(
-                    f"{len(waiting)} jobs will not be finished in {timeout:g} s; they go on, wait again{why}",
-                    jobs=waiting,
-                )
+                raise _late(waiting, timeout)
             self._pause_or_help(left)
 
     def _are_put_off(self, jobs: Sequence[Job], left: float) -> bool:
@@ -251,7 +246,9 @@ class Worker:
         except Stopping:  # up for takeover at once
             return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=lease.done)
         except Exception as error:  # noqa: BLE001 - boundary: a job
-            _log.exception("job_failed", extra={"job": job.id, "kind": job.kind, "attempt": job.attempts})
+            told = {"job": job.id, "kind": job.kind, "attempt": job.attempts, "reason": str(error)}
+            foreseen = isinstance(error, MnemicError)  # an outage says why; only a fault of ours needs its traceback
+            _log.log(logging.WARNING if foreseen else logging.ERROR, "job_failed", extra=told, exc_info=not foreseen)
             return self._failed(job, error, lease.done)
         now = self._clock.now()
         return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=lease.done, error=None)
@@ -275,6 +272,13 @@ class Worker:
         if job.attempts >= ATTEMPTS:
             return replace(failed, state=JobState.DEAD, finished_at=now)
         return replace(failed, not_before=now + timedelta(seconds=pause))
+
+
+def _late(waiting: Sequence[Job], timeout: float) -> WaitTimeoutError:
+    count = "1 job" if len(waiting) == 1 else f"{len(waiting)} jobs"
+    reason = next((job.reason for job in waiting if job.error), "")
+    then = f"what failed is tried again later: {reason}" if reason else "the work goes on, wait again"
+    return WaitTimeoutError(f"{count} will not be finished in {timeout:g} s; {then}", jobs=list(waiting))
 
 
 class _Lease:

@@ -6,6 +6,7 @@ from mnemic.wiring.models import (
     build_judge,
     build_llm,
     build_reranker,
+    missing_package,
     pull_model,
     recommended_models,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "build_judge",
     "build_llm",
     "build_reranker",
+    "missing_package",
     "pull_model",
     "recommended_models",
 ]

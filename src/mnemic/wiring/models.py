@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""
+
+
+PACKAGES: Final[Mapping[str, str]] = {"openai": "openai", "anthropic": "anthropic", "local": "xllamacpp"}
+"""The package that each provider of language models needs; the extra that brings it has the provider's name."""
 
 
 class _Patience(TypedDict):
@@ -81,6 +86,12 @@ def build_llm(settings: Settings) -> LanguageModel | None:
         provider, settings.llm_base_url, settings.llm_api_key, settings.llm_model,
         timeout=settings.patience, tries=settings.llm_tries,
     )  # fmt: skip
+
+
+def missing_package(provider: str) -> str | None:
+    """Return the package that a provider of language models needs and that is not installed, None when all is there."""
+    package = PACKAGES.get(provider)
+    return package if package is not None and find_spec(package) is None else None
 
 
 def build_judge(settings: Settings) -> LanguageModel | None:

@@ -167,7 +167,7 @@ class Line:
                 passing=True,
             )
         if isinstance(error, library.APIError):  # an event of a stream that tells an error
-            return self.fault(f"broke off with an error: {_said(error)}; try again later", passing=True)
+            return self.fault(f"broke off with an error: {_said(error).rstrip('.')}; try again later", passing=True)
         if isinstance(error, (ValueError, RecursionError)):
             return self.fault(
                 f"answered with something that is not JSON ({_name(error)}); check {place.settings}_base_url",
@@ -182,7 +182,7 @@ class Line:
         spent = getattr(error, "code", None) in _SPENT
         passing = is_passing(status) and not spent
         if status == 200:  # an event of Anthropic's streams that tells an error
-            return self.fault(f"broke off with an error: {_said(error)}; try again later", passing=True)
+            return self.fault(f"broke off with an error: {_said(error).rstrip('.')}; try again later", passing=True)
         hint = HINTS.get(status, "try again later" if passing else f"check {self._place.settings}_base_url")
         wait = asked_wait(error.response.headers, time.time())
         if spent:
@@ -190,7 +190,10 @@ class Line:
         elif wait is not None and passing:
             hint = f"it asks to wait {wait:.3g} s"
         return self.fault(
-            f"answered with status {status}: {_said(error)}; {hint}", passing=passing, status=status, wait=wait
+            f"answered with status {status}: {_said(error).rstrip('.')}; {hint}",
+            passing=passing,
+            status=status,
+            wait=wait,
         )
 
 

@@ -124,6 +124,9 @@ def _language_model(settings: Settings) -> Finding:
         return Finding(
             name, True, "none: memory works by rules, answers are quotes; `mnemic models` tells how to set one"
         )
+    if missing := wiring.missing_package(settings.provider):
+        told = f"{model.name} ({settings.provider}), but the package {missing} is not installed"
+        return Finding(name, False, told, f"pip install 'mnemic[{settings.provider}]'", MODEL)
     return Finding(name, True, f"{model.name} ({settings.provider}), not called; `mnemic models test llm` does")
 
 

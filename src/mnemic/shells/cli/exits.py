@@ -65,6 +65,6 @@ def exit_code(error: MnemicError) -> int:
 
 
 def hint(error: MnemicError) -> str | None:
-    """Return what to type next, or None when the message says it."""
+    """Return what to type next, or None when the message names a command itself."""
     found = next((HINTS[kind] for kind in type(error).__mro__ if kind in HINTS), None)
-    return None if found is None or found.split("`")[1] in str(error) else found
+    return None if "`mnemic " in str(error) else found

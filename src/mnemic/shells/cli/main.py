@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from mnemic.errors import MnemicError
+from mnemic.shells.cli import logged
 from mnemic.shells.cli.commands import COMMANDS, CONTEXT, load
 from mnemic.shells.cli.face import Face, login_name
 
@@ -99,9 +100,10 @@ def options(
     user: Annotated[str | None, typer.Option("--user", "-u", help="Whose memory (default: your login name).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress, notes and confirmations.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error, and the log.")] = False,
 ) -> None:
     """Take the global options."""
+    logged.route(debug=debug)
     context.obj = Face(
         home=home, user=login_name() if user is None else user, named=user is not None,
         json=as_json, quiet=quiet, debug=debug,

@@ -271,12 +271,14 @@ def imported(receipt: Imported) -> RenderableType:
 
 
 def jobs(found: Sequence[Job]) -> RenderableType:
-    """Return background work, one job a row."""
-    table = _table("id", "kind", "state", "done", "tries", "made", "error")
+    """Return background work, one job a row, and below why some of it failed."""
+    if not found:
+        return Text("no jobs", "dim")
+    table = _table("id", "kind", "state", "done", "tries", "made")
     for job in found:
-        error = Text(one_line(job.error or "", 60), "red")
-        table.add_row(job.id, job.kind, job.state.value, str(job.done), str(job.attempts), clock(job.created_at), error)
-    return table if found else Text("no jobs", "dim")
+        table.add_row(job.id, job.kind, job.state.value, str(job.done), str(job.attempts), clock(job.created_at))
+    failed = [Text(f"{job.id}: {one_line(job.reason, 300)}", "red") for job in found if job.error]
+    return Group(table, *failed)
 
 
 def cubes(found: Sequence[Cube]) -> RenderableType:

@@ -448,7 +448,7 @@ def test_no_key_for_openai_itself_is_an_error_that_names_the_setting(monkeypatch
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
     error = fault(OpenAIChat("", "", "gpt-9", timeout=1.0, tries=1))
-    assert "set llm_api_key" in str(error) and error.fields["passing"] is False
+    assert "without an API key; set llm_api_key" in str(error) and error.fields["passing"] is False
 
 
 def test_a_library_that_is_not_there_is_an_error_that_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,11 @@ def test_what_the_messages_do_not_bear_out_is_void(changed: dict[str, Any], reas
     assert reason in drawn.void[0].reason
 
 
+def test_a_malformed_item_is_told_by_its_sentence_or_as_the_json_that_it_was() -> None:
+    drawn = believed(item(evidence=[]), {"kind": "fact", "about": "Zoë"})
+    assert [void.said for void in drawn.void] == ["Ann lives in Porto.", '{"kind": "fact", "about": "Zoë"}']
+
+
 def test_one_bad_item_costs_only_itself() -> None:
     drawn = believed(item(about="Bob"), item(), "prose", 7, None)  # type: ignore[arg-type]
     assert len(drawn.items) == 1

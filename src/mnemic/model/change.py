@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """Steps that were made together. `kind` is `feedback`, `profile` or `reorganize`; `asked` the words that asked for it.
+    """Steps that were made together. `kind` is `feedback`, `profile` or `reorganize`, `asked` the words that asked.
 
     `undone_at` is set when it was taken back.
     """

@@ -174,8 +174,9 @@ class Line:
                 passing=True,
             )
         keyless = re.search("credential|api_key|authentication", _name(error), re.IGNORECASE)
-        hint = f"; set {place.settings}_api_key" if keyless else ""
-        return self.fault(f"cannot be asked: {_name(error)}{hint}", passing=False)
+        if keyless and not place.api_key:  # the libraries name settings of their own
+            return self.fault(f"cannot be asked without an API key; set {place.settings}_api_key", passing=False)
+        return self.fault(f"cannot be asked: {_name(error)}", passing=False)
 
     def _told_status(self, error: Any) -> LanguageError:
         status = int(error.status_code)

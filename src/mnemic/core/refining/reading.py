@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, TypeVar
@@ -156,5 +157,11 @@ def _each(kind: type[_Item], value: Any, void: list[Void]) -> tuple[_Item, ...]:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(step) for step in first["loc"])
-            void.append(Void(str(item)[:200], f"malformed: {place}: {first['msg']}"))
+            void.append(Void(_words_of(item)[:200], f"malformed: {place}: {first['msg']}"))
     return tuple(found)
+
+
+def _words_of(item: Any) -> str:
+    """Return what a malformed item says, for a person: its sentence where it has one, else all of it."""
+    sentence = item.get("statement") if isinstance(item, dict) else None
+    return sentence if sentence and isinstance(sentence, str) else json.dumps(item, ensure_ascii=False)

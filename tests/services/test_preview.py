@@ -57,6 +57,24 @@ def test_with_a_model_it_tells_what_it_draws_and_what_is_not_believed(tmp_path: 
         assert memory.llm.usage(user="ann").total.calls == 1
 
 
+def test_what_rules_and_the_model_both_read_is_new_once(tmp_path: Path) -> None:
+    walnuts = {
+        "kind": "fact", "about": "Ann", "attribute": "health.allergy", "value": "walnuts", "negated": False,
+        "statement": "Ann is allergic to walnuts.", "said": True,
+        "evidence": [{"message": "m1", "quote": "allergic to walnuts"}],
+    }  # fmt: skip
+    dates = {**walnuts, "value": "dates", "statement": "Ann is allergic to dates.",
+             "evidence": [{"message": "m1", "quote": "dates make me ill"}]}  # fmt: skip
+    model = ScriptedModel([json.dumps({"memories": [walnuts, dates]})])
+    with Memory(tmp_path, settings=SETTINGS, llm=model) as memory:
+        found = memory.extract("I'm allergic to walnuts, and dates make me ill.", user="ann")
+    assert [(item.value, item.change, item.beside) for item in found.items] == [
+        ("walnuts", "new", ""),
+        ("walnuts", "repeats", "ann is allergic to walnuts."),
+        ("dates", "new", ""),
+    ]
+
+
 def test_when_the_model_fails_rules_read_and_it_is_told(tmp_path: Path) -> None:
     with Memory(tmp_path, settings=SETTINGS, llm=ScriptedModel([outage()])) as memory:
         found = memory.extract("I live in Porto.", user="ann")

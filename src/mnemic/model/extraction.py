@@ -13,8 +13,8 @@ class Extracted:
     """A statement that messages make, and what it would change.
 
     `message` is the place of its message in the call, from 0, `quote` the words there. `change` is `new`, `repeats`,
-    `refines`, `replaces`, `contradicts` or `nothing` (a locked memory stands in its way); `beside` what is known that
-    it meets. `drawn_by` names the model, and is empty for rules.
+    `refines`, `replaces`, `contradicts` or `nothing` (a locked memory stands in its way); `beside` what it meets: what
+    is known, or what an item before it says. `drawn_by` names the model, and is empty for rules.
     """
 
     message: int

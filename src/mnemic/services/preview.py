@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from mnemic.core import reconcile
 from mnemic.core.intake import Incoming, check_id, read_messages
+from mnemic.core.wording import stems_key
 from mnemic.errors import ModelError
 from mnemic.model.extraction import Extracted, Extraction, Unbelieved
 from mnemic.model.memory import Candidate
@@ -102,12 +103,17 @@ class Preview:
     ) -> Iterator[Extracted]:
         vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         known = None if cube is None else Known(tx, cube.key, self._clock.now())
+        told: dict[tuple[str, str, int, str], str] = {}
         for message, candidate in found:
             change, beside = "new", ""
             if known is not None:
                 plan = known.plan(candidate, vectors[indexed_text(candidate.attribute, candidate.text)])
                 change = _CHANGES[type(plan)]
                 beside = "" if isinstance(plan, reconcile.Add) else known.text_of(plan.memory_id)
+            same = (candidate.subject.casefold(), candidate.attribute, candidate.polarity, stems_key(candidate.value))
+            if change == "new" and same in told:  # rules and the model read the same words
+                change, beside = "repeats", told[same]
+            told.setdefault(same, candidate.text)
             yield Extracted(
                 message=message.position,
                 kind=candidate.kind,

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import threading
 from collections.abc import Iterator
-from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -19,6 +14,7 @@ from mnemic.backends.models.onnx import OnnxEmbedder
 from mnemic.backends.models.pull import pull, safe_name, wanted, wanted_weights
 from mnemic.errors import EmbedderError, InputError
 from mnemic.testing.model_folder import add_layer, write_model_folder, write_static_folder
+from tests.unit.loopback_hub import loopback_hub
 
 
 @pytest.fixture
@@ -108,62 +104,10 @@ def test_a_name_that_is_no_repository_is_refused_before_the_network(tmp_path: Pa
         pull("https://example.org/model", tmp_path)
 
 
-class Hub(BaseHTTPRequestHandler):
-    """As much of the hub's protocol as its own client needs for one small public repository."""
-
-    def __init__(self, root: Path, *args: object) -> None:
-        self.root = root
-        super().__init__(*args)  # type: ignore[arg-type]
-
-    def do_GET(self) -> None:
-        self._serve(with_body=True)
-
-    def do_HEAD(self) -> None:
-        self._serve(with_body=False)
-
-    def _serve(self, *, with_body: bool) -> None:
-        path = urlsplit(self.path).path
-        if path.startswith("/api/models/org/mini/tree/"):
-            self._send(
-                [{"type": "file", "path": name, "size": 1, "oid": "0" * 40} for name in self._files()], with_body
-            )
-        elif path.startswith("/api/models/org/mini"):
-            listed = [{"rfilename": name} for name in self._files()]
-            self._send({"id": "org/mini", "sha": "c" * 40, "siblings": listed}, with_body)
-        elif path.startswith("/org/mini/resolve/"):
-            self._bytes((self.root / path.split("/", 5)[5]).read_bytes(), with_body)
-        else:
-            self._bytes(b"{}", with_body, 404, {"x-error-code": "RepoNotFound"})
-
-    def _files(self) -> list[str]:
-        return sorted(path.relative_to(self.root).as_posix() for path in self.root.rglob("*") if path.is_file())
-
-    def _send(self, body: object, with_body: bool) -> None:
-        self._bytes(json.dumps(body).encode(), with_body)
-
-    def _bytes(self, body: bytes, with_body: bool, status: int = 200, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        tag = hashlib.sha256(body).hexdigest()
-        for name, value in {"etag": f'"{tag}"', "x-repo-commit": "c" * 40, **(headers or {})}.items():
-            self.send_header(name, value)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        if with_body:
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base's name for it
-        """Say nothing."""
-
-
 @pytest.fixture
 def hub(source: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Hub, source))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with loopback_hub(source) as address:
+        yield address
 
 
 def test_a_model_is_fetched_from_a_hub_without_code(source: Path, hub: str, tmp_path: Path) -> None:

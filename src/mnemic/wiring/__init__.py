@@ -1,6 +1,16 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
-from mnemic.wiring.models import MODELS, build_embedder, build_judge, build_llm, pull_model
+from mnemic.wiring.models import MODELS, build_embedder, build_judge, build_llm, pull_model, recommended_models
 from mnemic.wiring.parts import Parts, SystemClock, build
 
-__all__ = ["MODELS", "Parts", "SystemClock", "build", "build_embedder", "build_judge", "build_llm", "pull_model"]
+__all__ = [
+    "MODELS",
+    "Parts",
+    "SystemClock",
+    "build",
+    "build_embedder",
+    "build_judge",
+    "build_llm",
+    "pull_model",
+    "recommended_models",
+]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mnemic.config import Settings
 from mnemic.errors import InputError
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel
+
+if TYPE_CHECKING:
+    from mnemic.backends.models.pull_gguf import Recommended
 
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""
@@ -106,7 +110,23 @@ def _gguf(settings: Settings) -> Path:
 
 
 def pull_model(name: str, into: Path, *, source: str | None = None) -> Path:
-    """Bring a sentence embedder from a model hub, or from the folder `source`, into a folder; return where it lies."""
-    from mnemic.backends.models.pull import pull  # noqa: PLC0415 - brings the hub's client with it
+    """Bring a model from a hub into a folder; return where it lies.
 
-    return pull(name, into, source=source)
+    A sentence embedder lies in a folder of its own and may come from the folder `source`; a language model is a GGUF
+    file, meant by a name that ends in GGUF or with a quantization, such as `org/model-GGUF:Q4_K_M`.
+    """
+    from mnemic.backends.models.pull import pull  # noqa: PLC0415 - brings the hub's client with it
+    from mnemic.backends.models.pull_gguf import is_gguf, pull_gguf  # noqa: PLC0415
+
+    if not is_gguf(name):
+        return pull(name, into, source=source)
+    if source is not None:
+        raise InputError("source", "is for embedders; a GGUF file on this machine is named itself as llm_model")
+    return pull_gguf(name, into)
+
+
+def recommended_models() -> Sequence[Recommended]:
+    """Return the language models that are worth a pull."""
+    from mnemic.backends.models.pull_gguf import RECOMMENDED  # noqa: PLC0415
+
+    return RECOMMENDED

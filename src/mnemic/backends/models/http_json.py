@@ -10,7 +10,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
@@ -27,9 +27,10 @@ MAX_ANSWER_BYTES: Final = 64 << 20
 """128 vectors of 8,192 components written out are some 25 MB; more is a server gone wrong."""
 
 _EXCERPT = 300
-_HINTS: Final = {
+HINTS: Final = {
     400: "the server refused the request: check the model's name and its limit of text",
     401: "check the API key",
+    402: "the account behind the key has no credit left",
     403: "the API key may not use this model",
     404: "no such route or model there: check the address (it usually ends in /v1) and the model's name",
     413: "the request was too large for the server",
@@ -97,7 +98,7 @@ class JsonPoster:
 
     def _wait(self, attempt: int, answer: _Refusal) -> float:
         backoff = min(self._patience.first_wait * 2.0 ** (attempt - 1), self._patience.longest_wait)
-        asked = _retry_after(answer.retry_after, self._clock())
+        asked = seconds_asked(answer.retry_after, self._clock())
         if asked is None:
             return backoff
         if asked > self._patience.longest_wait:
@@ -163,7 +164,7 @@ class _Refusal:
     def of_status(cls, status: int, body: bytes, retry_after: str | None) -> _Refusal:
         excerpt = " ".join(body[:_EXCERPT].decode("utf-8", "replace").split())
         passing = status in {408, 409, 425, 429} or status >= 500
-        hint = _HINTS.get(status, "try again later" if passing else "check the address")
+        hint = HINTS.get(status, "try again later" if passing else "check the address")
         return cls(f"status {status} {excerpt}".rstrip(), passing, hint, retry_after, status)
 
     def error(self, url: str, attempts: int) -> EmbedderError:
@@ -187,7 +188,15 @@ def _parse(body: bytes, url: str) -> object:
         ) from error
 
 
-def _retry_after(value: str | None, now: float) -> float | None:
+def asked_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a server asks to wait, by retry-after-ms or Retry-After; None when it does not."""
+    try:
+        return float(headers["retry-after-ms"]) / 1_000
+    except (KeyError, ValueError):
+        return seconds_asked(headers.get("retry-after"), now)
+
+
+def seconds_asked(value: str | None, now: float) -> float | None:
     """Return the seconds that a Retry-After header asks for (RFC 9110, 10.2.3), None when it is unreadable."""
     if value is None:
         return None

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from mnemic.backends.models import folder
+from mnemic.backends.models.hub import TIMEOUT, hub
 from mnemic.backends.models.local import open_folder
 from mnemic.backends.models.overrides import FILE, read_overrides
 from mnemic.backends.models.static import is_static
@@ -41,8 +42,6 @@ DESCRIPTIONS: Final = (
     "LICENSE*",
     "NOTICE*",
 )
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", re.ASCII)
-_TIMEOUT = 10.0  # seconds for the hub's first answer
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -99,7 +98,8 @@ def verify(path: Path, name: str) -> None:
     if not weights.is_file():
         raise EmbedderError(
             f"model {name} has no weights that Mnemic can use: none of {', '.join(folder.GRAPHS)}, "
-            f"{folder.SAFETENSORS}; choose a model of the sentence-transformers family",
+            f"{folder.SAFETENSORS}; choose a model of the sentence-transformers family, or name a language model in "
+            f"GGUF as {name}:Q4_K_M",
             model=name,
         )
     recipe = folder.describe(path, weights)
@@ -133,29 +133,12 @@ def _copy(source: Path, fresh: Path) -> None:
 
 
 def _download(name: str, fresh: Path, endpoint: str | None) -> None:
-    if not _REPOSITORY.fullmatch(name):
-        raise InputError("name", f"{name!r} is no repository of the hub, such as org/model; or name a folder as source")
-    import httpx2  # noqa: PLC0415 - with the next 0.3 s, paid only by who downloads
-    from huggingface_hub import HfApi, errors  # noqa: PLC0415
-
-    api = HfApi(endpoint=endpoint)
-    try:
-        told = api.model_info(name, timeout=_TIMEOUT)  # unlike the listing, it does not try for 20 s when offline
+    with hub(name, endpoint, partial(EmbedderError, model=name)) as api:
+        told = api.model_info(name, timeout=TIMEOUT)  # unlike the listing, it does not try for 20 s when offline
         listed = [entry.rfilename for entry in told.siblings or ()]
         fetch = partial(api.snapshot_download, name, revision=told.sha, local_dir=fresh, max_workers=2)
         if described := wanted(listed):
             fetch(allow_patterns=described)
         if weights := wanted_weights(listed, static=is_static(fresh)):
             fetch(allow_patterns=weights)
-    except errors.RepositoryNotFoundError as error:
-        raise EmbedderError(
-            f"the hub has no model {name} that is open to you: check the name, or log in with `hf auth login`",
-            model=name,
-        ) from error
-    except (httpx2.HTTPError, errors.HFValidationError, OSError) as error:
-        raise EmbedderError(
-            f"model {name} could not be fetched from the hub ({type(error).__name__}: {error}); nothing was changed: "
-            "check the connection and try again, or copy the model here and pull it with that folder as source",
-            model=name,
-        ) from error
     shutil.rmtree(fresh / ".cache", ignore_errors=True)  # the hub's own bookkeeping

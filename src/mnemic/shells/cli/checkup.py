@@ -1,4 +1,4 @@
-"""What `mnemic doctor` looks at: Python, SQLite, the folder, the embedder, the store; each with what to do about it.
+"""What `mnemic doctor` looks at: Python, SQLite, the folder, the models, the store; each with what to do about it.
 
 A check never changes what is stored, and a failed one does not keep the next from running.
 """
@@ -53,8 +53,8 @@ def run(face: Face) -> list[Finding]:
         settings = config.load(face.home)
     except MnemicError as error:
         return [_python(), Finding("settings", False, str(error), exit_code=BAD_INPUT)]
-    found = [_python(), _sqlite(), _folder(settings.folder), _room(settings.folder), _embedder(settings)]
-    return [*found, *_store(face, settings)]
+    machine = [_python(), _sqlite(), _folder(settings.folder), _room(settings.folder)]
+    return [*machine, _embedder(settings), _language_model(settings), *_store(face, settings)]
 
 
 def table(findings: list[Finding]) -> RenderableType:
@@ -111,6 +111,20 @@ def _embedder(settings: Settings) -> Finding:
     speed = len(SAMPLE) / max(done - loaded, 1e-9)
     told = f"{embedder.name}, {embedder.width} wide, loads in {took(loaded - start)}, {speed:,.0f} short texts a second"
     return Finding("embedder", True, told)
+
+
+def _language_model(settings: Settings) -> Finding:
+    """Tell which it is; it is not called, which may cost money."""
+    name = "language model"
+    try:
+        model = wiring.build_llm(settings)
+    except MnemicError as error:
+        return Finding(name, False, str(error), "see MNEMIC_LLM_MODEL, and `mnemic models`", MODEL)
+    if model is None:
+        return Finding(
+            name, True, "none: memory works by rules, answers are quotes; `mnemic models` tells how to set one"
+        )
+    return Finding(name, True, f"{model.name} ({settings.provider}), not called; `mnemic models test llm` does")
 
 
 def _store(face: Face, settings: Settings) -> list[Finding]:

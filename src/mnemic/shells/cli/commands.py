@@ -46,12 +46,12 @@ restore | curating.restore | Correct and erase | Make an earlier version of a me
 reorganize | curating.reorganize | Correct and erase | Merge what says the same, close old plans, sum up topics.
 forget | curating.forget | Correct and erase | Erase messages or memories with all that was derived from them.
 export | moving.export | Keep in order | Write a memory as JSON Lines: everything, ready to import again.
-doctor | keeping.doctor | Keep in order | Check Python, SQLite, the folder, the embedder and the store.
+doctor | keeping.doctor | Keep in order | Check Python, SQLite, the folder, the models and the store.
 reindex | keeping.reindex | Keep in order | Compute all vectors again with the embedder of the settings.
 rebuild | keeping.rebuild | Keep in order | Derive topics and memories again from what was said.
 jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
-models | keeping.MODELS | Keep in order | Embedding models of your own choice: pull one.
+models | model_commands.MODELS | Keep in order | Show, test and time the models that are configured; pull others.
 eval | eval_commands.EVAL | Measure | Measure how well memory finds: LoCoMo, LongMemEval, or conversations of your own.
 """
 

@@ -1,11 +1,10 @@
-"""The commands that keep a memory in order: doctor, reindex, rebuild, jobs, cubes, models.
+"""The commands that keep a memory in order: doctor, reindex, rebuild, jobs, cubes.
 
 They look at the folder and the machine as well as at the memories.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -14,11 +13,9 @@ from mnemic import __version__
 from mnemic.shells.cli import checkup, showing, upkeep
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import face_of, leave_when_nothing
-from mnemic.shells.cli.wording import shown
 
 JOBS: Final = group("Background work: what is queued, and waiting for it.")
 CUBES: Final = group("Namespaces of memories: a project's, an agent's, a knowledge base's.")
-MODELS: Final = group("Embedding models of your own choice.")
 
 Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
@@ -121,23 +118,3 @@ def delete_cube(
         receipt = memory.cubes.delete(cube, user=face.user)
     face.confirm(receipt, lambda: showing.forgotten(receipt))
     leave_when_nothing(receipt.removed)
-
-
-@MODELS.callback()
-def models() -> None:
-    """Embedding models of your own choice."""
-
-
-@MODELS.command("pull")
-def pull_model(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A sentence embedder on the Hugging Face hub, such as org/model.")],
-    *,
-    source: Annotated[Path | None, typer.Option(help="A folder to copy it from instead.")] = None,
-) -> None:
-    """Bring a sentence embedder (ONNX or safetensors) into the memory's folder."""
-    face = face_of(context)
-    with face.progress(f"pulling {name}"):
-        folder = upkeep.pull(face, name, source)
-    face.confirm({"folder": folder}, lambda: shown(f"pulled to {folder}"))
-    face.note(f"use it with MNEMIC_EMBEDDER={folder}, then `mnemic reindex`")

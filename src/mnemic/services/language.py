@@ -20,6 +20,7 @@ from mnemic.model.language import Call, Prompt, Reply
 from mnemic.ports.clock import Clock
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.store import Store
+from mnemic.text import estimate_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class Language:
     def complete(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Reply:
         """Return the reply to a prompt. Raises `BudgetError` and `LanguageError`."""
         self._admit(cube_key)
-        account = _Account(self, purpose, cube_key, prompt.model or self.name)
+        account = _Account(self, purpose, cube_key, prompt)
         try:
             reply = self._model.complete(prompt)
         except ModelError as error:
@@ -72,12 +73,14 @@ class Language:
     def stream(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Iterator[str | Reply]:
         """Yield the reply's text piece by piece, and at last the whole `Reply`."""
         self._admit(cube_key)
-        account = _Account(self, purpose, cube_key, prompt.model or self.name)
+        account = _Account(self, purpose, cube_key, prompt)
         reply: Reply | None = None
         try:
             for piece in self._model.stream(prompt):
                 if isinstance(piece, Reply):
                     reply = piece
+                else:
+                    account.heard += piece
                 yield piece
         except ModelError as error:
             account.close(None, error)
@@ -131,15 +134,19 @@ class Language:
 
 
 class _Account:
-    """One call from its beginning to its end; the first ending counts."""
+    """One call from its beginning to its end; the first ending counts.
 
-    def __init__(self, language: Language, purpose: str, cube_key: int, model: str) -> None:
+    What a stream had said when it was left, or broke off, is `heard`: no server counted it, so it is estimated.
+    """
+
+    def __init__(self, language: Language, purpose: str, cube_key: int, prompt: Prompt) -> None:
         self._language = language
         self._purpose = purpose
         self._cube_key = cube_key
-        self._model = model
+        self._prompt = prompt
         self._began, self._at = language.started()
         self._closed = False
+        self.heard = ""
 
     def close(self, reply: Reply | None, error: ModelError | None) -> None:
         """Account the call: answered, failed, or (with neither) left by its caller."""
@@ -149,15 +156,22 @@ class _Account:
         outcome = "ok" if reply is not None else error.code if error is not None else "left"
         if error is not None:
             _log.warning("model_call_failed", extra={"purpose": self._purpose, "reason": str(error)})
+        tokens_in, tokens_out = (reply.tokens_in, reply.tokens_out) if reply is not None else self._estimate()
         call = Call(
             id=new_id(),
             cube_key=self._cube_key,
             purpose=self._purpose,
-            model=reply.model if reply is not None and reply.model else self._model,
-            tokens_in=reply.tokens_in if reply is not None else 0,
-            tokens_out=reply.tokens_out if reply is not None else 0,
+            model=(reply.model if reply is not None else "") or self._prompt.model or self._language.name,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
             at=self._at,
             seconds=self._language.lasted(self._began),
             outcome=outcome,
         )
-        self._language.settle(call, healthy=error is None)
+        # Who refuses a prompt for good, or whom we ask wrongly, is there: only what may pass by itself is an outage.
+        self._language.settle(call, healthy=error is None or not error.fields.get("passing", True))
+
+    def _estimate(self) -> tuple[int, int]:
+        if not self.heard:
+            return 0, 0
+        return sum(estimate_tokens(turn.text) for turn in self._prompt.turns), estimate_tokens(self.heard)

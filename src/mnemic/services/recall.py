@@ -1,7 +1,7 @@
 """Searching: a question goes through the channels of every cube in scope, and comes back as explained hits.
 
-Reads only: one snapshot for each search, no lock held while the question is embedded. Visits are counted in memory
-and written by the next piece of background work, so that a search never waits for a writer.
+Reads only: one snapshot for each search, no lock held while the question is embedded or the best hits are reranked.
+Visits are counted in memory and written by the next piece of background work: a search never waits for a writer.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
 from mnemic.services.questions import Questions
+from mnemic.services.reranking import DEPTH, Reranking
 from mnemic.services.scoping import Scoping
 from mnemic.text import Sought, content_terms, sought, words
 
@@ -77,6 +78,16 @@ class Request:
     explain: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one request found, best first, in which cubes; how likely they hold an answer; what to know about it."""
+
+    hits: Sequence[Hit]
+    cubes: Sequence[Cube]
+    confidence: float | None
+    notes: Sequence[str]
+
+
 class Recall:
     """The use case of `search`."""
 
@@ -91,6 +102,7 @@ class Recall:
         self._zone = zone
         self.weights = Weights()
         self.fusion: Fusion | None = None
+        self.reranking: Reranking | None = None
         self._heat_weights = warmth
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
@@ -106,7 +118,23 @@ class Recall:
         return self._answers([self._request(query, options) for query in queries], user, options)
 
     def _answers(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[Results]:
-        """Answer all requests from one moment. They differ in their question only.
+        """Answer all requests from one moment. They differ in their question only."""
+        if self.reranking is None:
+            found = self._look_up(requests, user, options)
+            return [self._best(each, each.hits, request) for each, request in zip(found, requests, strict=True)]
+        deep = [replace(request, limit=max(request.limit, DEPTH)) for request in requests]
+        answers, failed = list[Results](), None
+        for each, request in zip(self._look_up(deep, user, options), requests, strict=True):
+            hits = each.hits
+            if failed is None:  # who has failed for one question is not asked for the others
+                log_odds = self._fusion(request.query) is not None
+                hits, failed = self.reranking.ordered(request.query, hits, log_odds=log_odds)
+            told = each if failed is None else replace(each, notes=(*each.notes, failed))
+            answers.append(self._best(told, hits, request))
+        return answers
+
+    def _look_up(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[_Found]:
+        """Find what there is in one moment.
 
         Questions are embedded as the speakers of each cube would put them, so the cubes are looked at first; when that
         leaves a question to embed, nothing is held meanwhile, and the moment is the one after.
@@ -121,6 +149,10 @@ class Recall:
         with self._store.read() as tx:
             return self._found(tx, self._places(tx, user, options), requests, vectors, notes)
 
+    def _fusion(self, query: str) -> Fusion | None:
+        """Return the learned weights, for a question that they are made for."""
+        return self.fusion if is_sentence(query) else None
+
     def _places(self, tx: Transaction, user: object, options: SearchOptions) -> list[tuple[Cube, CubeView]]:
         cubes = self._scoping.for_read(tx, user, options.get("cubes")).cubes
         return [(cube, tx.index.view(cube.key)) for cube in cubes]
@@ -132,7 +164,7 @@ class Recall:
         requests: Sequence[Request],
         vectors: Mapping[str, Vector | None],
         notes: list[str],
-    ) -> list[Results]:
+    ) -> list[_Found]:
         found: list[list[Hit]] = [[] for _ in requests]
         sure: list[list[float]] = [[] for _ in requests]
         for cube, view in places:
@@ -144,8 +176,8 @@ class Recall:
                 sure[number].extend([] if holds is None else [holds])
         cubes = [cube for cube, _ in places]
         return [
-            replace(self._best(hits, request, cubes, notes), confidence=max(holds, default=None))
-            for hits, request, holds in zip(found, requests, sure, strict=True)
+            _Found(sorted(hits, key=lambda hit: -hit.score), cubes, max(holds, default=None), tuple(notes))
+            for hits, holds in zip(found, sure, strict=True)
         ]
 
     def _vector(self, text: str, vectors: Mapping[str, Vector | None], notes: list[str]) -> Vector | None:
@@ -170,12 +202,11 @@ class Recall:
                     question, postings = self._question(tx, (cube, view), request, vector)
                     yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
-    def _best(self, found: list[Hit], request: Request, cubes: Sequence[Cube], notes: Sequence[str]) -> Results:
-        found.sort(key=lambda hit: -hit.score)
-        best = found[: request.limit]
+    def _best(self, found: _Found, hits: Sequence[Hit], request: Request) -> Results:
+        best = hits[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
-        self._note_visits(cubes, kept)
-        return Results(tuple(kept), len(best) - len(kept), (*notes, *_upkeep(cubes)))
+        self._note_visits(found.cubes, kept)
+        return Results(tuple(kept), len(best) - len(kept), (*found.notes, *_upkeep(found.cubes)), found.confidence)
 
     def _note_visits(self, cubes: Sequence[Cube], hits: Sequence[Hit]) -> None:
         keys = {cube.id: cube.key for cube in cubes}
@@ -229,7 +260,7 @@ class Recall:
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
-        fusion = self.fusion if is_sentence(request.query) else None
+        fusion = self._fusion(request.query)
         ranked = rank(
             view,
             looked,

@@ -1,21 +1,30 @@
-"""Which models the settings name: the embedder, the language model, the judge. Only the chosen backend is imported."""
+"""Which models the settings name: embedder, language model, judge, reranker. Only the chosen backend is imported."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 
 from mnemic.config import Settings
 from mnemic.errors import InputError
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel
+from mnemic.ports.reranker import Reranker
 
 if TYPE_CHECKING:
     from mnemic.backends.models.pull_gguf import Recommended
 
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""
+
+
+class _Patience(TypedDict):
+    """How long a hosted model is waited for; and what the names of its settings begin with."""
+
+    timeout: float
+    tries: int
+    settings: NotRequired[str]
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -80,18 +89,27 @@ def build_judge(settings: Settings) -> LanguageModel | None:
         return None
     return _remote_llm(
         "openai", settings.judge_base_url, settings.judge_api_key, settings.judge_model,
-        timeout=settings.llm_timeout, tries=settings.llm_tries,
+        timeout=settings.llm_timeout, tries=settings.llm_tries, settings="judge",
     )  # fmt: skip
 
 
-def _remote_llm(provider: str, base_url: str, api_key: str, model: str, *, timeout: float, tries: int) -> LanguageModel:
+def build_reranker(settings: Settings) -> Reranker | None:
+    """Return the reranker that the settings name, None for none; it is reached when it is first used."""
+    if not settings.rerank_base_url:
+        return None
+    from mnemic.backends.models.rerank import ServedReranker  # noqa: PLC0415
+
+    return ServedReranker(settings.rerank_base_url, settings.rerank_api_key, settings.rerank_model)
+
+
+def _remote_llm(provider: str, base_url: str, api_key: str, model: str, **patience: Unpack[_Patience]) -> LanguageModel:
     if provider == "anthropic":
         from mnemic.backends.models.anthropic_chat import AnthropicChat  # noqa: PLC0415
 
-        return AnthropicChat(base_url, api_key, model, timeout=timeout, tries=tries)
+        return AnthropicChat(base_url, api_key, model, **patience)
     from mnemic.backends.models.openai_chat import OpenAIChat  # noqa: PLC0415
 
-    return OpenAIChat(base_url, api_key, model, timeout=timeout, tries=tries)
+    return OpenAIChat(base_url, api_key, model, **patience)
 
 
 def _gguf(settings: Settings) -> Path:

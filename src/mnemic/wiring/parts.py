@@ -40,11 +40,12 @@ from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
 from mnemic.services.remember import Remember
 from mnemic.services.reorganizing import Reorganizing
+from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
-from mnemic.wiring.models import build_embedder, build_llm
+from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
 
@@ -134,9 +135,11 @@ def build(
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
     clock = clock or SystemClock()
-    close_llm = _nothing
+    closers = [close_embedder]
     if llm is None and (llm := build_llm(settings)) is not None:
-        close_llm = llm.close
+        closers.append(llm.close)
+    if (reranker := build_reranker(settings)) is not None:
+        closers.append(reranker.close)
     store = SqlStore(
         settings.folder,
         model=embedder.name,
@@ -144,7 +147,10 @@ def build(
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
         replacing=replacing,
     )
-    return _assembled(settings, store, embedder, llm, clock, (close_embedder, close_llm), replacing=replacing)
+    parts = _assembled(settings, store, embedder, llm, clock, closers, replacing=replacing)
+    if reranker is not None:
+        parts.recall.reranking = Reranking(reranker, clock)
+    return parts
 
 
 def _assembled(

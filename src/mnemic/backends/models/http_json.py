@@ -16,7 +16,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
-from mnemic.errors import EmbedderError, InputError
+from mnemic.errors import EmbedderError, InputError, ModelError
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,6 +47,15 @@ class Patience:
     longest_wait: float = 60.0
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a fault is told: as which error, what it leaves as it was, and what the names of the settings begin with."""
+
+    error: type[ModelError] = EmbedderError
+    kept: str = "nothing was stored"
+    settings: str = ""
+
+
 class JsonPoster:
     """Posts to the routes under one address. Safe in threads; connections are kept until `close`.
 
@@ -59,35 +68,40 @@ class JsonPoster:
         key: str | None = None,
         *,
         patience: Patience | None = None,
+        terms: Terms | None = None,
         sleep: Callable[[float], object] = time.sleep,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        terms = terms or Terms()
         if not address.startswith(("http://", "https://")):
-            raise InputError("base_url", "must begin with http:// or https://")
+            raise InputError(f"{terms.settings}base_url", "must begin with http:// or https://")
         if key and not (key.isascii() and key.isprintable()):
-            raise InputError("api_key", "must be printable ASCII: it was probably copied with something else")
+            raise InputError(
+                f"{terms.settings}api_key", "must be printable ASCII: it was probably copied with something else"
+            )
         self._address = address.rstrip("/")
         self._key = key
         self._patience = patience or Patience()
+        self._terms = terms
         self._sleep = sleep
         self._clock = clock
         self._lock = threading.Lock()
         self._client: httpx2.Client | None = None
 
     def post(self, route: str, payload: dict[str, object]) -> object:
-        """Return the parsed JSON of a 200 answer; raises EmbedderError that says what happened and what to do."""
+        """Return the parsed JSON of a 200 answer; raises an error that says what happened and what to do."""
         url = f"{self._address}/{route}"
         content = json.dumps(payload).encode()
         for attempt in range(1, self._patience.tries + 1):
             answer = self._try(url, content)
             if isinstance(answer, bytes):
-                return _parse(answer, url)
+                return self._parse(answer, url)
             if not answer.passing or attempt == self._patience.tries:
-                raise answer.error(url, attempt) from answer.cause
+                raise answer.error(url, attempt, self._terms) from answer.cause
             wait = self._wait(attempt, answer)
             log.warning("model_server_retry", extra={"url": url, "attempt": attempt, "wait": wait, "why": answer.what})
             self._sleep(wait)
-        raise EmbedderError("patience allows no tries: set tries to 1 or more", url=url)
+        raise self._terms.error("patience allows no tries: set tries to 1 or more", url=url)
 
     def close(self) -> None:
         """Close the connections; a later post opens them again."""
@@ -102,7 +116,7 @@ class JsonPoster:
         if asked is None:
             return backoff
         if asked > self._patience.longest_wait:
-            raise EmbedderError(
+            raise self._terms.error(
                 f"the model server asks to wait {asked:.0f} s ({answer.what}), longer than the "
                 f"{self._patience.longest_wait:.0f} s allowed; try again later",
                 retry_after=asked,
@@ -141,12 +155,22 @@ class JsonPoster:
         for piece in response.iter_bytes():
             body += piece
             if len(body) > MAX_ANSWER_BYTES or self._clock() - began > self._patience.timeout:
-                raise EmbedderError(
+                raise self._terms.error(
                     f"{url} did not end its answer within {MAX_ANSWER_BYTES >> 20} MiB and "
-                    f"{self._patience.timeout:g} s; nothing was stored",
+                    f"{self._patience.timeout:g} s; {self._terms.kept}",
                     url=url,
                 )
         return bytes(body)
+
+    def _parse(self, body: bytes, url: str) -> object:
+        try:
+            return json.loads(body)
+        except (ValueError, RecursionError) as error:
+            excerpt = body[:_EXCERPT].decode("utf-8", "replace")
+            raise self._terms.error(
+                f"{url} answered with something that is not JSON: {excerpt!r}; {self._terms.kept}: check the address",
+                url=url,
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,25 +191,14 @@ class _Refusal:
         hint = HINTS.get(status, "try again later" if passing else "check the address")
         return cls(f"status {status} {excerpt}".rstrip(), passing, hint, retry_after, status)
 
-    def error(self, url: str, attempts: int) -> EmbedderError:
-        return EmbedderError(
-            f"{url} failed after {attempts} {'try' if attempts == 1 else 'tries'}: {self.what}; nothing was stored: "
+    def error(self, url: str, attempts: int, terms: Terms) -> ModelError:
+        return terms.error(
+            f"{url} failed after {attempts} {'try' if attempts == 1 else 'tries'}: {self.what}; {terms.kept}: "
             f"{self.hint}",
             url=url,
             status=self.status,
             attempts=attempts,
         )
-
-
-def _parse(body: bytes, url: str) -> object:
-    try:
-        return json.loads(body)
-    except ValueError as error:
-        excerpt = body[:_EXCERPT].decode("utf-8", "replace")
-        raise EmbedderError(
-            f"{url} answered with something that is not JSON: {excerpt!r}; nothing was stored: check the address",
-            url=url,
-        ) from error
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:

@@ -186,7 +186,14 @@ class Refining:
             answered = read(reply)
         except LanguageError as error:
             raise _UnreadableError(str(error), **error.fields) from error
-        return check(answered, batch, drawn_by=reply.model or self._language.name)
+        drawn = check(answered, batch, drawn_by=reply.model or self._language.name)
+        _log.info(
+            "batch_read",
+            extra={"messages": len(batch.messages), "items": len(drawn.items), "void": len(drawn.void)},
+        )
+        for void in drawn.void:
+            _log.debug("item_void", extra={"said": void.said, "reason": void.reason})
+        return drawn
 
     def _with_pairs(self, cube_key: int, batch: Batch, drawn: Drawn) -> Drawn:
         """Return what was drawn with the ties that a further call tells; without them when the call fails."""

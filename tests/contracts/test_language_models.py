@@ -12,6 +12,7 @@ from mnemic.backends.models.openai_chat import OpenAIChat
 from mnemic.ports.llm import LanguageModel
 from mnemic.testing.llm_contract import CHECKS, KEY, SERVED_CHECKS, Opener
 from mnemic.testing.model_server import ModelServer
+from mnemic.testing.scripted_model import ScriptedModel
 
 
 @pytest.fixture(params=["openai", "anthropic"])
@@ -35,6 +36,11 @@ def opened(request: pytest.FixtureRequest) -> Iterator[Opener]:
 def test_a_language_model_keeps_its_contract(opened: Opener, check: Callable[[LanguageModel], None]) -> None:
     with ModelServer(default="Ann lives in Paris.") as server:
         check(opened(server))
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_the_model_that_tests_script_keeps_the_contract_too(check: Callable[[LanguageModel], None]) -> None:
+    check(ScriptedModel(lambda _: "Ann lives in Paris."))
 
 
 @pytest.mark.parametrize("check", SERVED_CHECKS, ids=lambda check: check.__name__)

@@ -12,7 +12,7 @@ import pytest
 from mnemic.api import Memory
 from mnemic.config import load
 from mnemic.errors import BudgetError, InputError, LanguageError
-from mnemic.model.language import Prompt, Reply, Turn
+from mnemic.model.language import Prompt, Reply, SpentOn, Turn
 from mnemic.services.language import Language
 from mnemic.testing.model_says import Said, cuts, fails, refuses, says
 from mnemic.testing.model_server import ModelServer, Script, Scripted
@@ -79,7 +79,8 @@ def test_a_model_that_the_environment_names_answers_and_its_call_is_accounted(
         assert (call.tokens_in, call.tokens_out) == (10, 3)
         assert call.seconds > 0
         usage = memory.llm.usage(user="ann")
-        assert usage.total == usage.today == usage.by_purpose["test", "fake-2026"]
+        assert usage.total == usage.today
+        assert usage.by_purpose == (SpentOn("test", "fake-2026", usage.total),)
         assert (usage.total.calls, usage.total.failed, usage.total.tokens_in, usage.total.tokens_out) == (1, 0, 10, 3)
         assert memory.llm.calls(user="bob") == ()
     assert server.requests[0].headers["authorization"] == "Bearer sk-secret"
@@ -148,8 +149,8 @@ def test_a_success_in_between_keeps_the_breaker_closed(configured: Configured) -
 
 
 def test_refusals_and_wrong_prompts_are_no_outage(configured: Configured) -> None:
-    script = [refuses(), fails(400, "too long"), says("", finish="content_filter")] * 3
-    with configured.open(script) as (memory, server):
+    script: list[Scripted] = [refuses(), fails(400, "too long"), says("", finish="content_filter")]
+    with configured.open(script * 3) as (memory, server):
         assert ask(memory, 10) == ["language_model_failed"] * 9 + ["In Paris."]
         assert len(server.requests) == 10
 

@@ -1,6 +1,14 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
-from mnemic.wiring.models import MODELS, build_embedder, build_judge, build_llm, pull_model, recommended_models
+from mnemic.wiring.models import (
+    MODELS,
+    build_embedder,
+    build_judge,
+    build_llm,
+    build_reranker,
+    pull_model,
+    recommended_models,
+)
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
@@ -11,6 +19,7 @@ __all__ = [
     "build_embedder",
     "build_judge",
     "build_llm",
+    "build_reranker",
     "pull_model",
     "recommended_models",
 ]

@@ -38,15 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _made(options: argparse.Namespace) -> tuple[Made, dict[str, str]]:
     if options.mode == "rules":
-        return play(QUIET, whole=options.whole), {}
+        return play(QUIET, whole=options.whole, sessions=options.sessions), {}
     if options.mode == "local":
         if options.model is None:
             raise SystemExit("--mode local needs --model FILE.gguf; `./dev model` prints one")
-        return play(_local(options), whole=options.whole), {}
+        return play(_local(options), whole=options.whole, sessions=options.sessions), {}
     script = Script(lures=not options.honest, spoiled=0.0 if options.honest else 0.1, seed=options.seed)
     with ModelServer(lambda asked: script.answer(asked.turns[-1][1]), models=["scripted"]) as server:
         settings = {"llm": "openai", "llm_base_url": server.url, "llm_api_key": "none", "llm_model": "scripted"}
-        made = play({**settings, "llm_context": 32_768}, whole=options.whole)
+        made = play({**settings, "llm_context": 32_768}, whole=options.whole, sessions=options.sessions)
     print(f"{len(set(script.told))} good statements told, {len(script.made_up)} made up\n")
     return made, script.made_up
 
@@ -56,7 +56,7 @@ def _local(options: argparse.Namespace) -> dict[str, Any]:
         "llm": "local",
         "llm_model": str(options.model),
         "llm_context": options.context,
-        "llm_timeout": 600.0,
+        "llm_timeout": 1_200.0,
         "llm_tries": 1,
         "refine_messages": options.messages,
     }
@@ -64,7 +64,7 @@ def _local(options: argparse.Namespace) -> dict[str, Any]:
 
 def _lured(made: Made, made_up: dict[str, str]) -> dict[str, Any]:
     """Tell which of the made-up statements stand in memory."""
-    texts = {version.text for memory in made.memories for version in memory.versions}
+    texts = {version.text for memory in made.memories for version in memory.versions if version.drawn_by}
     through = {said: how for said, how in made_up.items() if said in texts}
     print(f"{len(through)} of {len(made_up)} made-up statements were believed")
     print("".join(f"- {how}: {said}\n" for said, how in through.items()))
@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--model", type=Path, metavar="FILE.gguf", help="the local model")
     parser.add_argument("--context", type=int, default=8_192, help="tokens that the local model may take in")
     parser.add_argument("--messages", type=int, default=24, help="messages that the local model reads at once")
+    parser.add_argument("--sessions", type=int, metavar="N", help="only the first N sessions of the 18")
     parser.add_argument("--whole", action="store_true", help="add all sessions before anything is read")
     parser.add_argument("--honest", action="store_true", help="the scripted model makes nothing up")
     parser.add_argument("--sample", type=int, default=0, metavar="N", help="print so many memories drawn at random")

@@ -74,13 +74,16 @@ class _Heard(logging.Handler):
             self.void.append((str(getattr(record, "said", "")), str(getattr(record, "reason", ""))))
 
 
-def play(settings: Mapping[str, Any], *, whole: bool = False) -> Made:
-    """Add the conversation and wait until all of it is read: after each session, or with `whole` at its end only."""
+def play(settings: Mapping[str, Any], *, whole: bool = False, sessions: int | None = None) -> Made:
+    """Add the conversation and wait until all of it is read: after each session, or with `whole` at its end only.
+
+    `sessions` are the first so many of it; None for all.
+    """
     (talk,) = conversations(json.loads(Path(DEMO).read_text("utf-8")))
     with tempfile.TemporaryDirectory() as folder, _listening() as heard, Memory(folder, settings=settings) as memory:
         start = time.perf_counter()
         failed = 0
-        for name, _, messages in talk.sessions:
+        for name, _, messages in talk.sessions[:sessions]:
             memory.add(messages, user=USER, session=name)
             if not whole:
                 failed += _waited(memory)
@@ -88,7 +91,7 @@ def play(settings: Mapping[str, Any], *, whole: bool = False) -> Made:
         seconds = time.perf_counter() - start
         items = memory.list(user=USER, limit=1000)
         return Made(
-            turns=sum(len(messages) for *_, messages in talk.sessions),
+            turns=sum(len(messages) for *_, messages in talk.sessions[:sessions]),
             memories=tuple(each for each in items if isinstance(each, MemoryRecord)),
             messages={each.id: each for each in items if isinstance(each, StoredMessage)},
             entities=tuple(memory.entities(user=USER)),

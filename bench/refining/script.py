@@ -39,7 +39,7 @@ class _Seen:
 
 
 class Script:
-    """Answers prompts of refining. `made_up` has every statement that it made up, with how; `told` counts the good ones.
+    """Answers prompts of refining. `made_up` has every statement that it made up, with how, `told` the others.
 
     `spoiled` is the share of good items beside which a spoiled one is told.
     """

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from bench.refining.playing import Made
 from bench.tables import Cell, Table
+from mnemic.model.language import Spent
 from mnemic.model.memory import Memory
 
 
@@ -14,7 +15,9 @@ def tables(mode: str, made: Made) -> list[Table]:
     """Return what was made, what was left out, and what it cost."""
     found = [Table(f"Memories ({mode})", ["kind", "drawn by", "memories"], _kinds(made)), _counts(made)]
     if made.reasons:
-        rows: list[list[Cell]] = [[reason, count] for reason, count in sorted(made.reasons.items(), key=lambda e: -e[1])]
+        rows: list[list[Cell]] = [
+            [reason, count] for reason, count in sorted(made.reasons.items(), key=lambda e: -e[1])
+        ]
         found.append(Table("Left out", ["reason", "items"], rows))
     if made.usage.by_purpose:
         found.append(_cost(made))
@@ -43,17 +46,17 @@ def _counts(made: Made) -> Table:
 
 
 def _cost(made: Made) -> Table:
-    rows: list[list[Cell]] = []
-    for each in made.usage.by_purpose:
-        rows.append([each.purpose, *_spent(each.spent.calls, each.spent.failed, each.spent.tokens_in, each.spent.tokens_out, made)])
-    total = made.usage.total
-    rows.append(["all", *_spent(total.calls, total.failed, total.tokens_in, total.tokens_out, made)])
+    rows = [_spent(each.purpose, each.spent, made.turns) for each in made.usage.by_purpose]
+    rows.append(_spent("all", made.usage.total, made.turns))
     columns = ["purpose", "calls", "failed", "calls per 100 turns", "prompt tokens a turn", "reply tokens a turn"]
     return Table("Cost", columns, rows)
 
 
-def _spent(calls: int, failed: int, tokens_in: int, tokens_out: int, made: Made) -> list[Cell]:
-    return [calls, failed, 100 * calls / made.turns, tokens_in / made.turns, tokens_out / made.turns]
+def _spent(purpose: str, spent: Spent, turns: int) -> list[Cell]:
+    return [
+        purpose, spent.calls, spent.failed, 100 * spent.calls / turns, spent.tokens_in / turns,
+        spent.tokens_out / turns,
+    ]  # fmt: skip
 
 
 def sampled(memories: Sequence[Memory], made: Made) -> Iterator[str]:
@@ -67,4 +70,5 @@ def sampled(memories: Sequence[Memory], made: Made) -> Iterator[str]:
             f"(since {current.valid_from:%Y-%m-%d}{until})"
         )
         for source in current.sources[:3]:
-            yield f"     {source.external_id} {source.speaker}: {source.quote!r} in {made.messages[source.message_id].text!r}"
+            text = made.messages[source.message_id].text
+            yield f"     {source.external_id} {source.speaker}: {source.quote!r} in {text!r}"

@@ -45,7 +45,7 @@ def woven(item: Item, cosine: float) -> Sequence[tuple[Candidate, Memory | None]
         case "replaces" if candidate.single and candidate.attribute == known.attribute:
             return [(candidate, None)]
         case "replaces" if current.polarity > 0 and candidate.valid_from > current.valid_from:
-            return [(_ending(there, known), None), (candidate, None)]
+            return [(_ending(there, known), None), (_apart(candidate, known), None)]
         case "conflicts" if stems_key(candidate.value) != stems_key(current.value):
             return [(candidate, known)]
         case _:
@@ -59,8 +59,18 @@ def _repeating(candidate: Candidate, known: Memory) -> Candidate:
 
 
 def _ending(candidate: Candidate, known: Memory) -> Candidate:
-    """Return the denial of the known statement, with this one's words, time and evidence."""
-    return replace(candidate, value=known.current.value, polarity=-1, single=_single(known), reason=candidate.reason)
+    """Return the denial of the known statement, with this one's words and evidence, from its time on.
+
+    The time itself is left out: what was called off on a day does not come back the day after.
+    """
+    return replace(candidate, value=known.current.value, polarity=-1, single=_single(known), time=None, valid_to=None)
+
+
+def _apart(candidate: Candidate, known: Memory) -> Candidate:
+    """Return the statement with a value of its own: what only has another time is told apart from the old by that."""
+    if stems_key(candidate.value) != stems_key(known.current.value) or candidate.time is None:
+        return candidate
+    return replace(candidate, value=f"{candidate.value} ({candidate.time.label()})")
 
 
 def _single(memory: Memory) -> bool:

@@ -1,7 +1,7 @@
 """The scripted model of this bench: it draws from a batch what stands in `gold.jsonl`, and makes some up besides.
 
-It sees only the prompt, as any model does, and finds the messages that hold a phrase. What it makes up is a lure written
-by hand (a question taken for an answer, somebody else's words) or a good item spoiled by a seeded hand.
+It sees only the prompt, as any model does, and finds the messages that hold a phrase. What it makes up is a lure
+written by hand (a question taken for an answer, somebody else's words) or a good item spoiled by a seeded hand.
 """
 
 from __future__ import annotations

@@ -118,16 +118,16 @@ def _unsaid_name(statement: str, value: str, told: str, beside: str) -> str | No
             return word
     if _is_german(f"{statement} {told}"):
         return None
-    return next((word for word in _capitals(statement) if _is_foreign(word, around)), None)
+    return next((word for word in _capitals(statement, told) if _is_foreign(word, around)), None)
 
 
 def _is_foreign(word: str, heard: set[str]) -> bool:
     return fold(word) not in _CALENDAR and any(stem(each) not in heard for each in words(word))
 
 
-def _capitals(statement: str) -> Iterator[str]:
+def _capitals(statement: str, told: str) -> Iterator[str]:
     """Yield the words with a capital letter inside sentences and, in English, those in front that may be names."""
-    if _is_english(statement):
+    if _is_english(f"{statement} {told}"):
         fronts = map(str, _FIRST.findall(statement))
         yield from (word for word in fronts if word[0].isupper() and fold(word) not in _OPENING and word[-3:] != "ing")
     yield from (word for word in map(str, _CAPITAL.findall(statement)) if word[0].isupper())

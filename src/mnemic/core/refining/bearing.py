@@ -111,12 +111,12 @@ def _not_of_a_speaker(subject: str, quote: Quote) -> bool:
         or _has(sentence, _SECOND, _SECOND_SIGNS)
     ):
         return False
-    return is_english(sentence) or _has(sentence, _FIRST, _FIRST_SIGNS)
+    return is_english(quote.message.text) or _has(sentence, _FIRST, _FIRST_SIGNS)
 
 
 def _not_of_a_third(subject: str, quote: Quote) -> bool:
     said = quote.words
-    if _names(said, subject) or not is_english(quote.sentence):
+    if _names(said, subject) or not is_english(quote.message.text):
         return False
     spoken = set(words(said))
     return bool(spoken & set(_FIRST["en"].split())) and not spoken & _THIRD
@@ -132,7 +132,7 @@ def _is_asked(subject: str, quote: Quote) -> bool:
     if not sentence.endswith(_ASKED):
         return False
     return fold(quote.message.speaker) != fold(subject) or (
-        is_english(sentence) and not _has(sentence, _FIRST, _FIRST_SIGNS)
+        is_english(quote.message.text) and not _has(sentence, _FIRST, _FIRST_SIGNS)
     )
 
 
@@ -142,7 +142,7 @@ def denied(value: str, statement: str, quotes: Iterable[Quote], *, was: bool) ->
     if stated & _DENIES:
         return False
     over = was or bool(stated & _WAS)
-    return any(_denies(words(quote.led), value, over=over) for quote in quotes if is_english(quote.led))
+    return any(_denies(words(quote.led), value, over=over) for quote in quotes if is_english(quote.message.text))
 
 
 def _denies(said: Sequence[str], value: str, *, over: bool) -> bool:
@@ -164,7 +164,7 @@ def only_supposed(value: str, statement: str, quotes: Iterable[Quote]) -> bool:
 
 def _is_supposed(quote: Quote, value: str) -> bool:
     led = quote.led.replace("\u2019", "'")
-    if not is_english(quote.sentence):
+    if not is_english(quote.message.text):
         return False
     if _SUPPOSES.search(led[: len(led) - len(quote.words)]):
         return True

@@ -45,7 +45,9 @@ def woven(item: Item, cosine: float) -> Sequence[tuple[Candidate, Memory | None]
         case "replaces" if candidate.single and candidate.attribute == known.attribute:
             return [(candidate, None)]
         case "replaces" if current.polarity > 0 and candidate.valid_from > current.valid_from:
-            return [(_ending(there, known), None), (_apart(candidate, known), None)]
+            if stems_key(candidate.value) == stems_key(current.value) and candidate.time is not None:
+                return [(_at_its_time(there), None)]
+            return [(_ending(there, known), None), (candidate, None)]
         case "conflicts" if stems_key(candidate.value) != stems_key(current.value):
             return [(candidate, known)]
         case _:
@@ -66,11 +68,10 @@ def _ending(candidate: Candidate, known: Memory) -> Candidate:
     return replace(candidate, value=known.current.value, polarity=-1, single=_single(known), time=None, valid_to=None)
 
 
-def _apart(candidate: Candidate, known: Memory) -> Candidate:
-    """Return the statement with a value of its own: what only has another time is told apart from the old by that."""
-    if stems_key(candidate.value) != stems_key(known.current.value) or candidate.time is None:
-        return candidate
-    return replace(candidate, value=f"{candidate.value} ({candidate.time.label()})")
+def _at_its_time(candidate: Candidate) -> Candidate:
+    """Return a statement whose value tells its time, for the same thing at another time is told apart by that alone."""
+    time = candidate.time
+    return candidate if time is None else replace(candidate, value=f"{candidate.value} ({time.label()})")
 
 
 def _single(memory: Memory) -> bool:

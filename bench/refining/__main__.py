@@ -46,7 +46,7 @@ def _made(options: argparse.Namespace) -> tuple[Made, dict[str, str]]:
     script = Script(lures=not options.honest, spoiled=0.0 if options.honest else 0.1, seed=options.seed)
     with ModelServer(lambda asked: script.answer(asked.turns[-1][1]), models=["scripted"]) as server:
         settings = {"llm": "openai", "llm_base_url": server.url, "llm_api_key": "none", "llm_model": "scripted"}
-        made = play({**settings, "llm_context": 32_768}, whole=options.whole, sessions=options.sessions)
+        made = play(settings, whole=options.whole, sessions=options.sessions)
     print(f"{len(set(script.told))} good statements told, {len(script.made_up)} made up\n")
     return made, script.made_up
 

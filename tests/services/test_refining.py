@@ -18,6 +18,7 @@ from mnemic.errors import JobError, LanguageError
 from mnemic.model.language import Prompt
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.testing.scripted_model import ScriptedModel, outage
+from mnemic.text import estimate_tokens
 
 SETTINGS = {"embedder": "hashing", "worker": False}
 NUMBERED = re.compile(r"^(m\d+) \| [\d:]+ \| (.+?) \((\w+)\): (.*)$", re.MULTILINE)
@@ -420,3 +421,16 @@ def test_a_plan_with_another_date_is_the_same_plan_with_a_new_version(tmp_path: 
             "The wedding is on 13 June 2026.",
         ]
         assert (wedding.current.polarity, wedding.current.text) == (1, "The wedding is on 13 June 2026.")
+
+
+@pytest.mark.parametrize("context, most", [(4_096, 3), (8_192, 2)])
+def test_a_model_that_takes_in_little_still_reads_many_messages_at_once(
+    tmp_path: Path, context: int, most: int
+) -> None:
+    script = reads(likes_tea={"value": "tea", "statement": "ann likes tea."})
+    with opened(tmp_path, script, llm_context=context) as (memory, model):
+        talk = [f"Word number {n}, and he likes tea, as everybody in this town has done for years" for n in range(36)]
+        memory.add(talk, user="ann", wait=True)
+        assert len(model.prompts) <= most
+        sizes = [sum(estimate_tokens(turn.text) for turn in each.turns) + each.max_tokens for each in model.prompts]
+        assert max(sizes) <= context

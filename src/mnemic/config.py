@@ -58,8 +58,8 @@ class Settings:
     """Key for that endpoint."""
     llm_model: str = ""
     """Model name for that endpoint; for `local` a GGUF file, or the name of a pulled one."""
-    llm_timeout: float = 60.0
-    """Seconds that one request to a language model may take."""
+    llm_timeout: float = 0.0
+    """Seconds that one request to a language model may take; 0 means 60, and 600 for `local`, which is slow."""
     llm_tries: int = 3
     """Tries of a request that fails for a reason that may pass."""
     llm_max_tokens: int = 1024
@@ -109,6 +109,8 @@ class Settings:
     """How it speaks, such as `brief and warm`."""
     relationship: str = ""
     """What it is to the user, such as `friend` or `tutor`."""
+    profile_templates: str = ""
+    """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     stm_pages: int = 10
@@ -146,6 +148,11 @@ class Settings:
         if self.llm_model.endswith(".gguf") and not self.llm_base_url:
             return "local"
         return "openai" if self.llm_base_url or self.llm_model else "none"
+
+    @property
+    def patience(self) -> float:
+        """Seconds that one request to the language model may take."""
+        return self.llm_timeout or (600.0 if self.provider == "local" else 60.0)
 
     @property
     def stm_quiet(self) -> timedelta:
@@ -233,7 +240,6 @@ _AT_LEAST: Final = {
     "stm_pages": 1,
     "mtm_segments": 1,
     "llm_tries": 1,
-    "llm_timeout": 0.001,
     "llm_context": 1_024,
     "llm_max_tokens": 1,
     "llm_threads": 1,
@@ -246,6 +252,7 @@ _FROM_ZERO: Final = {
     "refine_quiet_seconds": 1e6,
     "reorganize_hours": 1e6,
     "llm_temperature": 2,
+    "llm_timeout": 3_600,
     "llm_daily_calls": 1e12,
     "llm_daily_tokens": 1e15,
 }
@@ -284,3 +291,18 @@ def _data_directory() -> Path:
     if os.uname().sysname == "Darwin":
         return Path.home() / "Library" / "Application Support" / "mnemic"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
+
+
+def read_templates(settings: Settings) -> Mapping[str, list[str]]:
+    """Return the profile templates of the file that the settings name. Raises `InputError` for one that is none."""
+    if not settings.profile_templates:
+        return {}
+    path = Path(settings.profile_templates).expanduser()
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError("profile_templates", f"{path} cannot be read: {error}") from error
+    for name, entries in found.items():
+        if not isinstance(entries, list) or not entries or not all(isinstance(each, str) for each in entries):
+            raise InputError("profile_templates", f"{path}: {name} needs a list of attributes")
+    return found

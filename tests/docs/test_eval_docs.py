@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.evaluation import open_dataset
+from mnemic.evaluation.answer_running import WITH_MODEL
+from mnemic.evaluation.answered import CONDITIONS
 from mnemic.evaluation.peers import PEERS
 from mnemic.shells.cli.eval_commands import BASELINES
 from tests.conventions.sources import ROOT
@@ -35,6 +37,25 @@ def test_the_code_measures_them(
 
 
 def test_every_baseline_is_told_and_the_default_ones_are_known() -> None:
-    told = re.findall(r"^\| `(\w+)` \| .*$", TEXT[TEXT.index("## Baselines") :], re.MULTILINE)
+    section = TEXT[TEXT.index("## Baselines") : TEXT.index("## Measuring answers")]
+    told = re.findall(r"^\| `(\w+)` \| .*$", section, re.MULTILINE)
     assert told == list(PEERS)
     assert set(BASELINES.split(",")) <= set(PEERS)
+
+
+def test_every_condition_and_every_measure_of_answers_is_told() -> None:
+    section = TEXT[TEXT.index("## Measuring answers") : TEXT.index("### Measures of answers")]
+    assert re.findall(r"^\| `(\w+)` \| .*$", section, re.MULTILINE) == list(CONDITIONS)
+    assert f"default `{','.join(WITH_MODEL)}`" in section
+    measures = TEXT[TEXT.index("### Measures of answers") :]
+    for name in (
+        "F1",
+        "BLEU-1",
+        "withheld",
+        "score",
+        "date exact",
+        "date inside",
+        "judged right",
+        "evidence in context",
+    ):
+        assert f"| `{name}` |" in measures, name

@@ -29,7 +29,12 @@ def written(folder: Path) -> Path:
                 {"conversation": name, "session": "s", "role": "user", "content": said, "at": at, "id": f"m{place}"}
             )
         lines += [
-            {"conversation": name, "question": f"What colour is boat number {place}?", "evidence": [f"m{place}"]}
+            {
+                "conversation": name,
+                "question": f"What colour is boat number {place}?",
+                "evidence": [f"m{place}"],
+                "answer": f"{number}{place}",
+            }
             for place in range(QUESTIONS)
         ]
     path = folder / "boats.jsonl"
@@ -37,22 +42,25 @@ def written(folder: Path) -> Path:
     return path
 
 
-def command(path: Path, out: Path) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "mnemic", "eval", "jsonl", str(path), "--out", str(out), "--baselines", "text"]
+def command(path: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", "mnemic", "eval", "jsonl", str(path), "--out", str(out), *more]
     environment = {**os.environ, "MNEMIC_EMBEDDER": "hashing"}
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
-def asked(out: Path) -> list[str]:
+def asked(out: Path, key: str) -> list[str]:
     """Return the whole lines of the journal that tell of questions."""
     content = (out / FILE).read_text("utf-8")
-    return [line for line in content.splitlines(keepends=True) if line.startswith('{"asked"') and line.endswith("\n")]
+    return [line for line in content.splitlines(keepends=True) if line.startswith(f'{{"{key}"') and line.endswith("\n")]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL and select on pipes")
-def test_a_killed_evaluation_goes_on_and_asks_each_question_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("key,more", [("asked", ("--baselines", "text")), ("answered", ("--answers",))])
+def test_a_killed_evaluation_goes_on_and_asks_each_question_once(
+    key: str, more: tuple[str, ...], tmp_path: Path
+) -> None:
     path, out = written(tmp_path), tmp_path / "out"
-    process = command(path, out)
+    process = command(path, out, *more)
     assert process.stderr is not None and process.stdout is not None
     try:
         while "c1: " not in (line := process.stderr.readline()):
@@ -61,11 +69,11 @@ def test_a_killed_evaluation_goes_on_and_asks_each_question_once(tmp_path: Path)
         process.kill()
     process.communicate(timeout=PATIENCE)
     assert process.returncode == -9
-    before = asked(out)
+    before = asked(out, key)
     assert QUESTIONS <= len(before) < CONVERSATIONS * QUESTIONS
-    told, noted = command(path, out).communicate(timeout=PATIENCE)
-    assert "going on where the last run stopped" in noted and "all 12 turns stored" in told
-    after = asked(out)
+    told, noted = command(path, out, *more).communicate(timeout=PATIENCE)
+    assert "going on where the last run stopped" in noted and ("all 12 turns stored" in told or key == "answered")
+    after = asked(out, key)
     assert after[: len(before)] == before
-    ids = [json.loads(line)["asked"]["id"] for line in after]
+    ids = [json.loads(line)[key]["id"] for line in after]
     assert len(ids) == len(set(ids)) == CONVERSATIONS * QUESTIONS

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from mnemic.core.answering import is_question
 from mnemic.importing import detect
 from mnemic.shells.cli.moving import Format
-from mnemic.shells.cli.talking import is_question
 from tests.interaction.terminal import Terminal, lived
 
 OPENAI = [{"role": "user", "content": "My bike is green."}, {"role": "assistant", "content": "Noted, a green bike."}]

@@ -70,7 +70,7 @@ def shown(memory: Memory) -> dict[str, object]:
                  for asked in QUESTIONS],
         "then": [hit.text for hit in memory.search(
             "Where did I live?", user="ann", kinds="memory", as_of=datetime(2026, 2, 1, tzinfo=UTC))],
-        "answers": [memory.ask(asked, user="ann").text for asked in QUESTIONS],
+        "answers": [memory.ask(asked, user="ann", mode="extractive").text for asked in QUESTIONS],
         "counts": dict(memory.stats(user="ann").memories),
     }  # fmt: skip
 

@@ -18,9 +18,10 @@ from mnemic.config import Settings
 from mnemic.errors import EmbedderError, EvaluationError, InputError
 from mnemic.evaluation.asking import confidences, ranks
 from mnemic.evaluation.datasets import Turn, turns_of
+from mnemic.evaluation.filling import check_count, store
 from mnemic.evaluation.opening import open_dataset
 from mnemic.evaluation.peers import PEERS, Dense, named
-from mnemic.evaluation.running import Options, Run, Step, check_count, run, store
+from mnemic.evaluation.running import Options, Run, Step, run
 from mnemic.evaluation.summing import abstention, document, rows_of
 from mnemic.evaluation.vectors import KeptEmbedder, Vectors
 from mnemic.model.answer import Answer

@@ -101,6 +101,7 @@ def test_the_forms_of_several_servers_are_read(remote: Remote, answer: Answer) -
         (babbles(b"[" * 100_000), "not JSON"),
         (fails(401), "check the API key"),
         (fails(404), "no such route"),
+        (fails(501), "not started for this"),
     ],
 )
 def test_an_answer_that_does_not_fit_is_an_error_and_tells_no_key(remote: Remote, answer: Answer, tells: str) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from mnemic.core.curating import edited, keyed
-from mnemic.core.erasure import marks
+from mnemic.core.erasure import mark, marks
 from mnemic.model.change import Action, Step
 from mnemic.model.memory import Change, Memory, Source, Version
 from mnemic.model.moment import from_micros, to_micros
@@ -151,13 +151,18 @@ def step_of(edit: Edit, *, source: str = "", planned: bool = False) -> Step:
 
 
 def stands_in_the_way(step: Step, memory: Memory | None) -> str | None:
-    """Return why a step cannot be taken back: its memory is not as the step left it; None when it can."""
+    """Return why a step cannot be taken back: its memory is not as the step left it; None when it can.
+
+    A memory on which later changes were taken back is as the step left it again.
+    """
     if memory is None:
         return GONE
     if memory.locked:
         return LOCKED
     newest = max(memory.versions, key=lambda version: version.number)
-    if newest.id != step.after_version:
+    told = memory.current.text if memory.stands else None
+    undone_since = newest.change is Change.RESTORED and told == step.after
+    if newest.id != step.after_version and not undone_since:
         return CHANGED
     known = {version.id for version in memory.versions}
     return None if all(version_id in known for version_id, _, _ in step.held) else GONE
@@ -192,11 +197,15 @@ def undone(memory: Memory, step: Step, *, version_id: str, recorded_at: datetime
     return keyed(replace(memory, versions=_ordered(drawn)))
 
 
-def marks_of(edit: Edit) -> set[str]:
-    """Return the marks of the statements that an edit takes back: reading their messages again must not repeat them."""
+def marks_of(edit: Edit, source: str = "") -> set[str]:
+    """Return the marks of the statements that an edit takes back: reading their messages again must not repeat them,
+    nor reading the message `source`, which speaks of them to take them back.
+    """
     if edit.before is None or edit.action is not Action.REMOVE:
         return set()
-    return _lost(edit.before, edit.after)
+    current = edit.before.current
+    asking = {mark(source, edit.before.subject, edit.before.attribute, current.value)} if source else set()
+    return _lost(edit.before, edit.after) | asking
 
 
 def marks_undone(step: Step, before: Memory, after: Memory) -> tuple[set[str], set[str]]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from mnemic.core.wording import akin
-from mnemic.model.memory import Candidate, Change, Memory, Source, Version
+from mnemic.model.memory import Candidate, Change, Memory, MemoryKind, Source, Version
 from mnemic.model.moment import TimeSpan
 
 
@@ -115,10 +115,24 @@ def taken_back(memory: Memory) -> list[tuple[Version, datetime]]:
         return found
     for version in settled(memory.versions):
         hands = [each for each in memory.versions if each.number > version.number and each.change in _HANDS]
-        told = any(each.polarity == version.polarity and akin(each.value, version.value) for each in lasting)
-        if version.change not in _TAKEN_BACK and hands and not told:
-            found.append((version, min(hands, key=lambda each: each.number).recorded_at))
+        told = any(
+            each.polarity == version.polarity
+            and (each.text == version.text if memory.kind is MemoryKind.EVENT else akin(each.value, version.value))
+            for each in lasting
+        )
+        own = _own_sources(memory, version)
+        if version.change not in _TAKEN_BACK and hands and not told and own:
+            found.append((replace(version, sources=own), min(hands, key=lambda each: each.number).recorded_at))
     return found
+
+
+def _own_sources(memory: Memory, version: Version) -> tuple[Source, ...]:
+    """Return the messages that said what a version says: of a correction, only what asked for it."""
+    if version.change is not Change.EDITED:
+        return version.sources
+    before = (each for each in memory.versions if each.number < version.number)
+    known = {source.message_id for each in before for source in each.sources}
+    return tuple(source for source in version.sources if source.message_id not in known)
 
 
 def is_by_hand(versions: Iterable[Version]) -> bool:

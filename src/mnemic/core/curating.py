@@ -25,7 +25,6 @@ def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime)
     version = replace(
         current,
         id=version_id,
-        number=_next_number(memory),
         text=text,
         value=value,
         polarity=polarity,
@@ -34,7 +33,7 @@ def edited(memory: Memory, text: str, *, version_id: str, recorded_at: datetime)
         change=Change.EDITED,
         valid_to=_end(memory, current),
     )
-    return _in_place_of_current(memory, version)
+    return in_place_of_current(memory, version)
 
 
 def restored(memory: Memory, number: int | None, *, version_id: str, recorded_at: datetime) -> Memory:
@@ -50,13 +49,12 @@ def restored(memory: Memory, number: int | None, *, version_id: str, recorded_at
     version = replace(
         chosen,
         id=version_id,
-        number=_next_number(memory),
         valid_from=current.valid_from if memory.stands else chosen.valid_from,
         valid_to=_end(memory, chosen),
         recorded_at=recorded_at,
         change=Change.RESTORED,
     )
-    return _in_place_of_current(memory, version)
+    return in_place_of_current(memory, version)
 
 
 def _end(memory: Memory, version: Version) -> datetime | None:
@@ -78,11 +76,13 @@ def keyed(memory: Memory) -> Memory:
     return replace(memory, value_key=key)
 
 
-def _in_place_of_current(memory: Memory, version: Version) -> Memory:
+def in_place_of_current(memory: Memory, version: Version) -> Memory:
+    """Return the memory with a version, whose number it gives, in the place of its current one, which never held."""
     current = memory.current
     closed = replace(current, valid_to=current.valid_from)
     others = [each for each in memory.versions if each.id != current.id]
-    ordered = sorted([*others, closed, version], key=lambda each: (each.valid_from, each.number))
+    numbered = replace(version, number=_next_number(memory))
+    ordered = sorted([*others, closed, numbered], key=lambda each: (each.valid_from, each.number))
     return keyed(replace(memory, versions=tuple(ordered)))
 
 

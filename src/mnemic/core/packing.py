@@ -40,7 +40,7 @@ def pack(lines: Sequence[Line], budget: int) -> Context:
         text = render(line.hit)
         cost = estimate_tokens(text) + 1
         if cost > left > 40 and cost > budget // 4:
-            text = _fit(text, left - 1)
+            text = cut_to(text, left - 1)
             cost = estimate_tokens(text) + 1
         if cost > left:
             continue
@@ -51,7 +51,8 @@ def pack(lines: Sequence[Line], budget: int) -> Context:
     return Context(text, tuple(hit for _, _, hit in chosen), estimate_tokens(text), budget)
 
 
-def _fit(text: str, tokens: int) -> str:
+def cut_to(text: str, tokens: int) -> str:
+    """Return a text on one line, shortened to an estimate of `tokens` at most."""
     limit = tokens * 4
     shown = shorten(text, max(limit, 1))
     while estimate_tokens(shown) > tokens and limit > 8:

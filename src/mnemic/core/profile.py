@@ -6,7 +6,7 @@ history of a life: they stay memories, and are not part of who somebody is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -69,6 +69,17 @@ def build_profile(memories: Sequence[Memory], at: datetime | None = None) -> tup
         if version is not None and (version.polarity > 0 or attribute.group in _DENIALS_TELL):
             entries.append(_entry(memory, version, attribute))
     return tuple(sorted(entries, key=_order))
+
+
+def known_as(memories: Iterable[Memory], user: str) -> str:
+    """Return under which name a user is known: the user's own, or that of the only one who has ever spoken."""
+    held = list(memories)
+    subjects = {fold(memory.subject): memory.subject for memory in held}
+    if fold(user) in subjects:
+        return subjects[fold(user)]
+    sources = (source for memory in held for version in memory.versions for source in version.sources)
+    spoke = {source.speaker for source in sources if source.speaker and fold(source.speaker) in subjects}
+    return spoke.pop() if len(spoke) == 1 else user
 
 
 def described(name: str) -> Attribute:

@@ -50,7 +50,7 @@ def ask(
     deep = memory.search(question.text, user=user, limit=DEPTHS[-1], reference_time=when)
     packed = {str(budget): _pack(memory, question, user, when, budget) for budget in BUDGETS}
     start = time.perf_counter()
-    answer = memory.ask(question.text, user=user, reference_time=when)
+    answer = memory.ask(question.text, user=user, reference_time=when, mode="extractive")
     answering = time.perf_counter() - start
     ours = Found(
         turns=ranks(question.evidence, [turns_of(hit) for hit in deep]),

@@ -16,18 +16,23 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 import mnemic
+from mnemic.evaluation import answered as answers
+from mnemic.evaluation.answered import Answered, Failed, Judged, Key
 from mnemic.evaluation.records import Asked, Stored, asked, plain, stored
 
 FILE: Final = "progress.jsonl"
+BEFORE: Final = "progress-before.jsonl"
+"""Where the answers of a run lie that are not comparable any more: they may have cost money."""
+
 MEMORIES: Final = "memories"
 FORMAT: Final = "mnemic-eval-progress-1"
 
 
 def code_version() -> str:
-    """Return a hash of the package's code, its faces left out: what could change a figure changes it."""
+    """Return a hash of the package's code and prompts, its faces left out: what could change a figure changes it."""
     root = Path(mnemic.__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted([*root.rglob("*.py"), *root.rglob("*.md")]):
         name = path.relative_to(root).as_posix()
         if not name.startswith("shells/"):
             digest.update(name.encode() + b"\0" + path.read_bytes())
@@ -45,11 +50,13 @@ class Journal:
         self.folder = folder
         self.stored: dict[str, Stored] = {}
         self.asked: dict[str, Asked] = {}
+        self.answered: dict[Key, Answered] = {}
+        self.judged: dict[Key, Judged] = {}
         self.changed: tuple[str, ...] = ()
         self._path = folder / FILE
         self._depends = json.loads(json.dumps(depends))
         whole = 0 if fresh else self._load()
-        self.resumed = bool(self.stored or self.asked)
+        self.resumed = bool(self.stored or self.asked or self.answered)
         if not whole:
             self._start()
         else:
@@ -79,6 +86,20 @@ class Journal:
         self.asked[record.id] = record
         self._write({"asked": plain(record)})
 
+    def keep_answered(self, record: Answered) -> None:
+        """Record an answer."""
+        self.answered[record.key] = record
+        self._write({"answered": answers.plain(record)})
+
+    def keep_judged(self, record: Judged) -> None:
+        """Record a judgement; it takes the place of another judge's."""
+        self.judged[record.key] = record
+        self._write({"judged": answers.plain(record)})
+
+    def keep_failed(self, record: Failed) -> None:
+        """Record that a model failed, for whoever reads the file: the next run asks again."""
+        self._write({"failed": answers.plain(record)})
+
     def _write(self, line: Mapping[str, Any]) -> None:
         self._file.write(json.dumps(line, ensure_ascii=True) + "\n")
         self._file.flush()
@@ -98,8 +119,10 @@ class Journal:
                 self._take(lines[1:])
         except (ValueError, KeyError, TypeError):  # somebody else wrote it
             self.changed = ("the journal",)
-            self.stored.clear()
-            self.asked.clear()
+            for held in (self.stored, self.asked, self.answered, self.judged):
+                held.clear()
+        if self.changed and b'{"answered"' in content:
+            (self.folder / BEFORE).write_bytes(content)
         return 0 if self.changed else whole
 
     def _take(self, lines: Sequence[Mapping[str, Any]]) -> None:
@@ -107,7 +130,13 @@ class Journal:
             if "stored" in line:
                 record = stored(line["stored"])
                 self.stored[record.conversation] = record
-            else:
+            elif "answered" in line:
+                answer = answers.answered(line["answered"])
+                self.answered[answer.key] = answer
+            elif "judged" in line:
+                judgement = answers.judged(line["judged"])
+                self.judged[judgement.key] = judgement
+            elif "failed" not in line:
                 found = asked(line["asked"])
                 self.asked[found.id] = found
 

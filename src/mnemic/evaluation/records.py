@@ -65,7 +65,8 @@ class Asked:
 class Stored:
     """One conversation as it was taken in: turns of the file, messages stored, and the seconds it took.
 
-    `embedded` counts the texts for which a vector was computed; an earlier run may have left the others.
+    `embedded` counts the texts for which a vector was computed; an earlier run may have left the others. `calls` and
+    the tokens are those of a language model that drew memories from it, none without one.
     """
 
     conversation: str
@@ -76,6 +77,9 @@ class Stored:
     adding: float
     refining: float
     embedded: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
     problems: tuple[Mapping[str, Any], ...] = ()
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from mnemic.evaluation.metrics import area_under_curve, of_ranking, quantile, recall_at, share
+from mnemic.evaluation.estimating import Row, by, estimates, means_of, quantiles
+from mnemic.evaluation.metrics import area_under_curve, of_ranking, recall_at, share
 from mnemic.evaluation.records import MNEMIC, Asked, Found, Stored, plain
-from mnemic.evaluation.resampling import over_conversations, over_questions, spread
+from mnemic.evaluation.resampling import over_questions, spread
 from mnemic.evaluation.running import Run
 
 FORMAT: Final = "mnemic-eval-1"
@@ -26,10 +27,6 @@ AGES: Final = ((0.0, 1.0), (1.0, 7.0), (7.0, 30.0), (30.0, 90.0), (90.0, 180.0),
 """Bounds in days from the evidence to the question, the upper one excluded."""
 
 AGE_DEPTH: Final = 10
-
-Row = Mapping[str, float]
-
-_Item = TypeVar("_Item")
 
 
 def document(run: Run) -> dict[str, Any]:
@@ -45,7 +42,7 @@ def document(run: Run) -> dict[str, Any]:
         "abstention": abstention(run.asked),
         "ages": {name: ages(name, answerable) for name in systems},
         "latency": _latency(run.asked, systems),
-        "storing": _storing(run.stored),
+        "storing": storing_of(run.stored),
         "agreement": fmean([record.same for record in run.asked]) if run.asked else None,
         "problems": [problem for record in run.stored for problem in record.problems],
         "conversations": _conversations(run),
@@ -85,7 +82,7 @@ def _groups(run: Run) -> dict[str, list[Asked]]:
 
 
 def _system(name: str, groups: Mapping[str, Sequence[Asked]], answerable: Sequence[Asked]) -> dict[str, Any]:
-    by_conversation = _by(answerable, lambda record: record.conversation)
+    by_conversation = by(answerable, lambda record: record.conversation)
     tables = {each: _means(name, records) for each, records in by_conversation.items()}
     return {
         "groups": {group: _estimates(name, records) for group, records in groups.items()},
@@ -99,39 +96,13 @@ def _system(name: str, groups: Mapping[str, Sequence[Asked]], answerable: Sequen
 
 
 def _estimates(system: str, records: Sequence[Asked]) -> dict[str, Any]:
-    """Return the means with both intervals; measures that hold for the same questions are resampled together."""
-    pairs = [(record.conversation, rows_of(record, system)) for record in records]
-    estimates: dict[str, Any] = {}
-    for names in _blocks([row for _, row in pairs]):
-        held = [(conversation, [row[name] for name in names]) for conversation, row in pairs if names[0] in row]
-        rows = [row for _, row in held]
-        questions = over_questions(rows)
-        clusters = over_conversations([[row for _, row in each] for each in _by(held, lambda pair: pair[0]).values()])
-        for place, name in enumerate(names):
-            estimates[name] = {
-                "n": len(rows),
-                "mean": fmean(row[place] for row in rows),
-                "low": questions[place].low,
-                "high": questions[place].high,
-                "cluster low": clusters[place].low,
-                "cluster high": clusters[place].high,
-            }
-    scored = max((each["n"] for each in estimates.values()), default=0)
-    return {"n": len(records), "scored": scored, "measures": estimates}
-
-
-def _blocks(rows: Sequence[Row]) -> list[list[str]]:
-    """Return the names of measures, those together that stand in the same rows."""
-    found: dict[tuple[int, ...], list[str]] = {}
-    for name in dict.fromkeys(name for row in rows for name in row):
-        found.setdefault(tuple(place for place, row in enumerate(rows) if name in row), []).append(name)
-    return list(found.values())
+    found = estimates([(record.conversation, rows_of(record, system)) for record in records])
+    scored = max((int(each["n"]) for each in found.values()), default=0)
+    return {"n": len(records), "scored": scored, "measures": found}
 
 
 def _means(system: str, records: Sequence[Asked]) -> dict[str, float]:
-    rows = [rows_of(record, system) for record in records]
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: fmean(row[name] for row in rows if name in row) for name in names}
+    return means_of([rows_of(record, system) for record in records])
 
 
 def _spread(found: Any) -> dict[str, float]:
@@ -183,7 +154,7 @@ def ages(system: str, records: Sequence[Asked]) -> list[dict[str, Any]]:
 
 def _latency(records: Sequence[Asked], systems: Sequence[str]) -> dict[str, Any]:
     def times(pick: Callable[[Found], float], name: str) -> dict[str, float | None]:
-        return _quantiles([pick(record.systems[name]) for record in records if name in record.systems])
+        return quantiles([pick(record.systems[name]) for record in records if name in record.systems])
 
     found: dict[str, Any] = {
         name: {
@@ -194,16 +165,13 @@ def _latency(records: Sequence[Asked], systems: Sequence[str]) -> dict[str, Any]
     }
     if MNEMIC in found:
         packed = [each["2000"].seconds for each in (record.packed for record in records) if "2000" in each]
-        found[MNEMIC]["context of 2000 tokens"] = _quantiles(packed)
-        found[MNEMIC]["ask"] = _quantiles([record.ask_seconds for record in records])
+        found[MNEMIC]["context of 2000 tokens"] = quantiles(packed)
+        found[MNEMIC]["ask"] = quantiles([record.ask_seconds for record in records])
     return found
 
 
-def _quantiles(seconds: Sequence[float]) -> dict[str, float | None]:
-    return {"n": len(seconds), "p50": quantile(seconds, 0.5), "p95": quantile(seconds, 0.95)}
-
-
-def _storing(records: Sequence[Stored]) -> dict[str, float]:
+def storing_of(records: Sequence[Stored]) -> dict[str, float]:
+    """Return what was stored, and how long it took."""
     return {
         "turns in the file": sum(record.turns for record in records),
         "turns stored": sum(record.messages for record in records),
@@ -211,6 +179,9 @@ def _storing(records: Sequence[Stored]) -> dict[str, float]:
         "texts embedded": sum(record.embedded for record in records),
         "seconds adding": sum(record.adding for record in records),
         "seconds refining": sum(record.refining for record in records),
+        "model calls": sum(record.calls for record in records),
+        "model tokens in": sum(record.tokens_in for record in records),
+        "model tokens out": sum(record.tokens_out for record in records),
     }
 
 
@@ -232,10 +203,3 @@ def _dataset(run: Run) -> dict[str, Any]:
 
 def _conversations(run: Run) -> list[dict[str, Any]]:
     return [{key: value for key, value in plain(record).items() if key != "problems"} for record in run.stored]
-
-
-def _by(items: Sequence[_Item], key: Callable[[_Item], str]) -> dict[str, list[_Item]]:
-    found: dict[str, list[_Item]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return found

@@ -36,9 +36,13 @@ class ProfileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Profile entries, ordered by person, group and attribute."""
+    """Profile entries, ordered by person, group and attribute, or as a template orders them.
+
+    `missing` are the entries of the template of which nothing is known.
+    """
 
     entries: tuple[ProfileEntry, ...]
+    missing: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[ProfileEntry]:
         return iter(self.entries)

@@ -127,12 +127,16 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Hits packed for a prompt: in time order, each line with date and speaker, never over `budget` tokens."""
+    """Hits packed for a prompt: in time order, each line with date and speaker, never over `budget` tokens.
+
+    `notes` are those of the search.
+    """
 
     text: str
     hits: tuple[Hit, ...]
     tokens: int
     budget: int
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text

@@ -110,6 +110,10 @@ class Messages(Protocol):
         """Return the messages at these positions of a session, in order."""
         ...
 
+    def last(self, cube_key: int, session: str, count: int) -> Sequence[StoredMessage]:
+        """Return the newest messages of the session with that name, in order; none when there is no such session."""
+        ...
+
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
         """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
         ...

@@ -6,14 +6,16 @@ the first one gives taking the place of the second one's pronoun.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
 from typing import Final
 
 from mnemic.core.answering import (
+    CORRECTS,
     NOT_FOUND,
+    TAKEN_BACK,
     THRESHOLD,
     Draft,
     Open,
@@ -26,6 +28,7 @@ from mnemic.core.answering import (
     told,
 )
 from mnemic.core.claims import taken_back
+from mnemic.core.generation import EXTRACTIVE
 from mnemic.core.intake import read_time
 from mnemic.errors import InputError
 from mnemic.model.answer import Answer
@@ -34,6 +37,7 @@ from mnemic.model.profile import ProfileEntry
 from mnemic.model.query import Hit, Results
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
+from mnemic.services.context import rests_on
 from mnemic.services.profiles import Profiles
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
@@ -43,9 +47,6 @@ LIMIT: Final = 30
 
 MEMORIES: Final = 10
 """Memories that are looked at besides, for a search leaves out those whose message it has found already."""
-
-EXTRACTIVE: Final = "extractive"
-"""The mode of an answer that no model wrote."""
 
 
 class AnswerService:
@@ -77,32 +78,41 @@ class AnswerService:
         cubes: Sequence[str] | str | None = None,
         as_of: datetime | str | float | None = None,
         reference_time: datetime | str | float | None = None,
+        without: Collection[str] = (),
     ) -> Answer:
-        """Return the answer that memory holds, or one that says it holds none; see `Memory.ask`."""
+        """Return the answer that memory holds, or one that says it holds none; see `Memory.ask`.
+
+        Messages of the ids in `without` are no evidence.
+        """
         if not isinstance(question, str):
             raise InputError("question", f"needs a string, got {type(question).__name__}")
         if not question.strip():
             raise InputError("question", "is empty; say what to answer")
         reference = read_time(reference_time, "reference_time", now=self._clock.now(), zone=self._zone)[0]
         drafts: list[Draft] = []
+        notes: dict[str, None] = {}
         for part in parts_of(question):
             named = put_name(part, drafts[0].name) if drafts and drafts[0].name else None
-            drafts.append(self._draft(named or part, user, cubes, as_of, reference))
-        return _joined(drafts)
+            asked = named or part
+            about = read_open(asked)
+            draft = self._about(about, user, cubes, as_of) if about is not None else None
+            if draft is None:
+                hits = self.search(asked, user, cubes=cubes, as_of=as_of, reference_time=reference)
+                hits = replace(hits, hits=tuple(hit for hit in hits if not rests_on(hit, without)))
+                notes |= dict.fromkeys(hits.notes)
+                draft = self._draft(asked, hits, user, cubes, as_of, reference)
+            drafts.append(draft)
+        return replace(_joined(drafts), notes=tuple(notes))
 
     def _draft(
         self,
         question: str,
+        hits: Results,
         user: object,
         cubes: Sequence[str] | str | None,
         as_of: datetime | str | float | None,
         reference: datetime,
     ) -> Draft:
-        about = read_open(question)
-        known = self._about(about, user, cubes, as_of) if about is not None else None
-        if known is not None:
-            return known
-        hits = self.search(question, user, cubes=cubes, as_of=as_of, reference_time=reference)
         return compose(
             question,
             hits,
@@ -173,7 +183,7 @@ class AnswerService:
         best = best_known(asked, everyone, person) if person is not None else []
         if not best:
             return None
-        citations = tuple(_entry_hit(entry, cube) for entry, cube in entries if entry in best)
+        citations = tuple(entry_hit(entry, cube) for entry, cube in entries if entry in best)
         sure = min(entry.confidence for entry in best)
         text = told(best, name_only=asked.name_only)
         return Draft(text, citations, found=True, confidence=round(sure, 3), value=text, name=best[0].subject)
@@ -203,11 +213,15 @@ def _versions_over(memory: Memory, at: datetime) -> list[Version]:
 
 
 def _corrections(memory: Memory, at: datetime, cube: str) -> list[Hit]:
-    """Return what a memory took back, and what it says in its place at a moment."""
-    wrong = [_version_hit(memory, replace(each, valid_to=since), cube, taken_back=True)
-             for each, since in taken_back(memory)]  # fmt: skip
-    holding = [each for each in memory.versions if each.valid_from <= at and (each.valid_to is None)]
-    return [*wrong, *(_version_hit(memory, each, cube) for each in holding)] if wrong else []
+    """Return what a memory took back, and what it says in its place at a moment, each marked as that."""
+    wrong = [
+        _version_hit(memory, replace(each, valid_to=since), cube, taken_back=True) for each, since in taken_back(memory)
+    ]
+    current = memory.current
+    if not wrong or not memory.stands or current.valid_from > at or (current.valid_to or at) < at:
+        return wrong
+    right = _version_hit(memory, current, cube)
+    return [*wrong, replace(right, metadata={**right.metadata, CORRECTS: True})]
 
 
 def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: bool = False) -> Hit:
@@ -215,7 +229,7 @@ def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: boo
     said_at = first.said_at if first else version.valid_from
     facts = {
         "subject": memory.subject, "attribute": memory.attribute, "value": version.value, "polarity": version.polarity,
-        "valid_from": version.valid_from.isoformat(), "taken_back": taken_back,
+        "valid_from": version.valid_from.isoformat(), TAKEN_BACK: taken_back,
     }  # fmt: skip
     return Hit(
         memory.id, memory.kind.value, version.text, 0.0, said_at, first.speaker if first else memory.subject,
@@ -223,7 +237,8 @@ def _version_hit(memory: Memory, version: Version, cube: str, *, taken_back: boo
     )  # fmt: skip
 
 
-def _entry_hit(entry: ProfileEntry, cube: str) -> Hit:
+def entry_hit(entry: ProfileEntry, cube: str) -> Hit:
+    """Return a line of a profile as the hit that it stands for."""
     first = entry.evidence[0] if entry.evidence else None
     kind = "preference" if entry.attribute.startswith("preference.") else "fact"
     facts = {"subject": entry.subject, "attribute": entry.attribute, "value": entry.value, "polarity": entry.polarity}

@@ -68,7 +68,7 @@ def make(
         if why is not None:
             skipped.append(replace(step_of(edit, planned=True), reason=why))
             continue
-        tx.memories.disown(change.cube_key, marks_of(edit))
+        tx.memories.disown(change.cube_key, marks_of(edit, source))
         _put(tx, revision, edit.after, vectors, change.made_at)
         steps.append(step_of(edit, source=source))
     if not steps:

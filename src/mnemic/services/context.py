@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Final, Unpack
 
 from mnemic.core.packing import Line, pack
@@ -35,19 +36,37 @@ class Contexts:
         self._scoping = scoping
 
     def context(
-        self, query: object, *, user: object, budget: object = 2_000, **options: Unpack[SearchOptions]
+        self,
+        query: object,
+        *,
+        user: object,
+        budget: object = 2_000,
+        without: Collection[str] = (),
+        **options: Unpack[SearchOptions],
     ) -> Context:
-        """Return what a prompt needs; see `Memory.context`."""
+        """Return what a prompt needs, without the messages of these ids; see `Memory.context`."""
         if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
             raise InputError("budget", f"needs a whole number of tokens above 0, got {budget!r}")
         options.setdefault("limit", min(100, 10 + budget // _TOKENS_A_HIT))
         results = self._recall.search(query, user=user, **options)
         if options.get("as_of") is not None or options.get("where") is not None:
-            return pack(_lines(results, []), budget)  # what lies around a hit may lie outside of these
+            return _packed(results, [], budget, without)  # what lies around a hit may lie outside of these
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
             beside = [hit for cube in scope.cubes for hit in _around(tx, cube, results)]
-        return pack(_lines(results, beside), budget)
+        return _packed(results, beside, budget, without)
+
+
+def _packed(results: Results, beside: Sequence[Hit], budget: int, without: Collection[str]) -> Context:
+    lines = [line for line in _lines(results, beside) if not rests_on(line.hit, without)]
+    return replace(pack(lines, budget), notes=results.notes)
+
+
+def rests_on(hit: Hit, messages: Collection[str]) -> bool:
+    """Tell whether a hit is one of these messages, or stands on nothing else."""
+    return bool(messages) and (
+        hit.id in messages or (bool(hit.sources) and all(source.message_id in messages for source in hit.sources))
+    )
 
 
 def _lines(results: Results, beside: Sequence[Hit]) -> list[Line]:

@@ -22,7 +22,7 @@ from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id
-from mnemic.model.index import Vector, widened
+from mnemic.model.index import Vector
 from mnemic.model.language import Reply
 from mnemic.model.memory import Memory, MemoryKind, Source
 from mnemic.model.message import MessageRole, StoredMessage
@@ -32,6 +32,7 @@ from mnemic.ports.store import Store, Transaction
 from mnemic.services.drawing import Known, mark_of, source_in
 from mnemic.services.indexing import embed_texts, indexed_text, segment_entry
 from mnemic.services.language import Language
+from mnemic.services.nearest import nearest
 from mnemic.text import estimate_tokens
 
 _log = logging.getLogger(__name__)
@@ -137,12 +138,12 @@ class Refining:
         chosen = dict.fromkeys(tx.memories.of_messages(cube_key, ids))
         held = tx.index.vectors(cube_key, ids)
         if held:
-            for memory_id, cosine in _nearest(tx, cube_key, np.array(list(held.values()))):
+            for memory_id, cosine in nearest(tx, cube_key, np.array(list(held.values()))):
                 if len(chosen) >= (_KNOWN if cosine >= _NEAR else _ANYHOW):
                     break
                 chosen[memory_id] = None
         found = tx.memories.get(cube_key, list(chosen)[:_KNOWN])
-        known = [found[each] for each in chosen if each in found and found[each].kind is not MemoryKind.INSIGHT]
+        known = [found[each] for each in chosen if each in found and _is_told(found[each])]
         return tuple(_within(self._pace.context // _KNOWN_SHARE, known, lambda memory: memory.current.text))
 
     def _topics(self, tx: Transaction, cube_key: int) -> list[Topic]:
@@ -235,7 +236,7 @@ class Refining:
         shown = {memory.id for memory in batch.known}
         found: list[tuple[float, int, Item, str]] = []
         for place, item in fresh:
-            for memory_id, cosine in _nearest(tx, cube_key, vectors[_text(item)][np.newaxis])[:3]:
+            for memory_id, cosine in nearest(tx, cube_key, vectors[_text(item)][np.newaxis])[:3]:
                 if cosine >= CLOSE and memory_id not in shown:
                     found.append((cosine, place, item, memory_id))
         best = sorted(found, key=lambda each: (-each[0], each[1]))[:MOST]
@@ -326,20 +327,6 @@ def _is_open(memory: Memory, item: Item) -> bool:
     return memory.kind is not MemoryKind.INSIGHT and not (same and item.candidate.single)
 
 
-def _nearest(tx: Transaction, cube_key: int, vectors: Vector) -> list[tuple[str, float]]:
-    """Return live memories with their best cosine to any of some vectors, (n, width), the closest first."""
-    view = tx.index.view(cube_key)
-    names = [kind.value for kind in MemoryKind]
-    kinds = [place for place, name in enumerate(view.kind_names) if name in names]
-    rows = np.flatnonzero(view.live & np.isin(view.kinds, kinds))
-    if not rows.size:
-        return []
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = (widened(view.vectors[rows]) @ (vectors / np.where(norms > 0, norms, 1)).T).max(axis=1)
-    order = np.argsort(-cosines, kind="stable")
-    return [(view.owners[int(rows[place])], float(cosines[place])) for place in order]
-
-
 def _learn(tx: Transaction, known: Known, item: Item, vector: Vector, present: set[str]) -> None:
     tied_to = None if item.known is None else known.current(item.known)
     item = replace(item, known=tied_to)
@@ -388,3 +375,8 @@ def _describe(tx: Transaction, cube_key: int, revision: int, batch: Batch, drawn
         if note is not None:
             tx.index.remove(cube_key, [segment.id])
             tx.index.add(cube_key, revision, [segment_entry(described, centroid, live=not segment.archived)])
+
+
+def _is_told(memory: Memory) -> bool:
+    """Tell whether a model is shown a memory: not a summary of a topic, and not what was taken back."""
+    return memory.stands and memory.kind is not MemoryKind.INSIGHT

@@ -43,6 +43,21 @@ class _Piece:
     vectors: Sequence[Vector | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A call that is checked and embedded, and whose messages are still to be stored."""
+
+    user: str
+    cube: str | None
+    session: str
+    agent: str | None
+    filled: Sequence[tuple[int, Incoming]]
+    pieces: dict[int, _Piece]
+    now: datetime
+    empty: tuple[Skipped, ...]
+    notes: tuple[str, ...]
+
+
 class Remember:
     """The use case of `add`."""
 
@@ -60,6 +75,20 @@ class Remember:
         self, messages: object, *, user: object, session: object = None, agent: object = None, cube: object = None
     ) -> Added:
         """Store messages; see `Memory.add`."""
+        prepared = self.prepare(messages, user=user, session=session, agent=agent, cube=cube)
+        try:
+            stored = self._write(prepared)
+        except NotFoundError:
+            if prepared.cube is not None or self._scoping.known(prepared.user) is None:
+                raise
+            self._scoping.drop(prepared.user)  # the personal cube was deleted by another process: make it anew
+            stored = self._write(prepared)
+        return stored
+
+    def prepare(
+        self, messages: object, *, user: object, session: object = None, agent: object = None, cube: object = None
+    ) -> Prepared:
+        """Return messages checked and embedded, for `put`; nothing is stored yet."""
         principal = check_id(user, "user")
         name = DEFAULT_SESSION if session is None else check_id(session, "session")
         assistant = None if agent is None else check_id(agent, "agent")
@@ -73,14 +102,34 @@ class Remember:
         pieces, notes = self._embed(fresh)
         if any(not message.zoned for _, message in filled):
             notes.append(f"times without a zone were read as {self._zone}")
-        try:
-            stored = self._write(principal, target, name, assistant, filled, pieces, now)
-        except NotFoundError:
-            if target is not None or self._scoping.known(principal) is None:
-                raise
-            self._scoping.drop(principal)  # the personal cube was deleted by another process: make it anew
-            stored = self._write(principal, target, name, assistant, filled, pieces, now)
-        return replace(stored, skipped=tuple(sorted((*empty, *stored.skipped), key=_by_index)), notes=tuple(notes))
+        return Prepared(principal, target, name, assistant, filled, pieces, now, tuple(empty), tuple(notes))
+
+    def put(self, tx: Transaction, prepared: Prepared) -> tuple[Cube, Added]:
+        """Store what was prepared in the caller's transaction; return the cube that it went to, and the receipt."""
+        cube = self._scoping.for_write(tx, prepared.user, prepared.cube)
+        filled, pieces, session = prepared.filled, prepared.pieces, prepared.session
+        if not filled:  # no session is made for nothing
+            return cube, Added(cube.id, session, (), 0, prepared.empty, notes=prepared.notes)
+        latest = max(message.said_at for _, message in filled)
+        revision = tx.cubes.touch(cube.key, said_at=latest)
+        tail = tx.messages.tail(cube.key, session, session_id=new_id(), at=latest)
+        ids, skipped, fresh = _sort_out(tx, cube, tail.session, filled)
+        missing = [number for number in fresh if number not in pieces]
+        if missing:  # erased by another call since they were looked up: embed them now, inside the transaction
+            pieces = {**pieces, **self._embed([(n, m) for n, m in filled if n in missing])[0]}
+        stored = [
+            _stored(pieces[number].message, message_id, cube, tail.session, prepared.agent, prepared.now)
+            for number, message_id in fresh.items()
+        ]
+        job = _append(tx, tail, stored, [pieces[number] for number in fresh], revision, prepared.now, self._gap)
+        left = tuple(sorted((*prepared.empty, *skipped), key=_by_index))
+        return cube, Added(cube.id, session, tuple(ids), len(stored), left, job, prepared.notes)
+
+    def _write(self, prepared: Prepared) -> Added:
+        with self._store.write() as tx:
+            cube, added = self.put(tx, prepared)
+        self._scoping.remember(cube)
+        return added
 
     def _without_known(
         self, user: str, cube: str | None, session: str, filled: Sequence[tuple[int, Incoming]]
@@ -113,35 +162,6 @@ class Remember:
             pieces[number] = _Piece(number, message, cuts, vectors[place_of : place_of + len(cuts)])
             place_of += len(cuts)
         return pieces, notes
-
-    def _write(
-        self,
-        user: str,
-        target: str | None,
-        session: str,
-        agent: str | None,
-        filled: Sequence[tuple[int, Incoming]],
-        pieces: dict[int, _Piece],
-        now: datetime,
-    ) -> Added:
-        with self._store.write() as tx:
-            cube = self._scoping.for_write(tx, user, target)
-            if not filled:
-                return Added(cube.id, session, (), 0)  # no session is made for nothing
-            latest = max(message.said_at for _, message in filled)
-            revision = tx.cubes.touch(cube.key, said_at=latest)
-            tail = tx.messages.tail(cube.key, session, session_id=new_id(), at=latest)
-            ids, skipped, fresh = _sort_out(tx, cube, tail.session, filled)
-            missing = [number for number in fresh if number not in pieces]
-            if missing:  # erased by another call since they were looked up: embed them now, inside the transaction
-                pieces = {**pieces, **self._embed([(n, m) for n, m in filled if n in missing])[0]}
-            stored = [
-                _stored(pieces[number].message, message_id, cube, tail.session, agent, now)
-                for number, message_id in fresh.items()
-            ]
-            job = _append(tx, tail, stored, [pieces[number] for number in fresh], revision, now, self._gap)
-        self._scoping.remember(cube)
-        return Added(cube.id, session, tuple(ids), len(stored), tuple(skipped), job)
 
 
 def _by_index(skipped: Skipped) -> int:

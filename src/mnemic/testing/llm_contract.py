@@ -41,7 +41,7 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 _SOON: Final = {"retry-after-ms": "1"}
-_LONGEST_PROMPT: Final = 3_000  # characters: more than a small local model can take in is its own matter
+_LONGEST_PROMPT: Final = 600  # characters: what a small local model reads in a second or two
 
 
 class Opener(Protocol):

@@ -19,6 +19,7 @@ import numpy as np
 
 from mnemic.errors import ConflictError, NotFoundError, StoreError
 from mnemic.ids import new_id
+from mnemic.model.change import Action, MemoryChange, Step
 from mnemic.model.index import CubeView, Entry, Vector
 from mnemic.model.job import EMBED, ORGANIZE, REFINE, Job, JobState
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
@@ -222,6 +223,22 @@ def check_keys_of_messages_are_taken_once(open_store: OpenStore) -> None:
             assert tx.messages.known_in(cube.key, "nowhere", ["id:1"]) == {}
 
 
+def check_the_end_of_a_session(open_store: OpenStore) -> None:
+    """The newest messages of a session come in order, of this cube and this name alone."""
+    with closing(open_store()) as store:
+        cube, other = new_cube(store), new_cube(store, "ben")
+        with store.write() as tx:
+            say(tx, cube, ["one", "two"])
+            say(tx, cube, ["aside"], session="t")
+            say(tx, other, ["foreign"])
+            say(tx, cube, ["three"])
+        with store.read() as tx:
+            for count, texts in ((2, ["two", "three"]), (3, ["one", "two", "three"]), (9, ["one", "two", "three"])):
+                found = [message.text for message in tx.messages.last(cube.key, "s", count)]
+                assert found == texts, "the end of a session is not what was said last, in order"
+            assert not tx.messages.last(cube.key, "no such", 3), "a session that is none has messages"
+
+
 def check_views_follow_other_stores(open_store: OpenStore) -> None:
     """Two open stores that write in turn, and take things out, give the view that a newly opened one gives."""
     with closing(open_store()) as first, closing(open_store()) as second:
@@ -336,6 +353,38 @@ def check_jobs(open_store: OpenStore) -> None:
         assert quick.kind in KINDS
 
 
+def check_changes_and_marks(open_store: OpenStore) -> None:
+    """Changes come back as stored, newest first, of their cube only; erasing takes steps out; marks can be lifted."""
+    with closing(open_store()) as store:
+        cube, other = new_cube(store), new_cube(store, "bob")
+        held = (("v1", 5, None), ("v2", 5, 9))
+        one, two = (
+            Step(Action.REMOVE, memory_id, "Ann", "a.b", "before", None, "v1", "v2", reason=_ODD, source="q", held=held)
+            for memory_id in ("m1", "m2")
+        )
+        first = MemoryChange("c1", cube.key, "feedback", "first asked", NOON, (one, two))
+        second = MemoryChange("c2", cube.key, "feedback", "asked", NOON, (replace(one, source="r"),))
+        with store.write() as tx:
+            tx.changes.put(first)
+            tx.changes.put(second)
+            tx.changes.set_undone(cube.key, "c2", NOON)
+            tx.memories.disown(cube.key, ["x", "y"])
+            tx.memories.own_again(cube.key, ["x", "z"])
+            tx.memories.own_again(other.key, ["y"])
+            assert tx.memories.disowned(cube.key, ["x", "y"]) == {"y"}, "a mark of another cube was lifted"
+        with store.write() as tx:
+            assert tx.changes.list(cube.key) == [replace(second, undone_at=NOON), first]
+            assert tx.changes.list(cube.key, limit=1) == [replace(second, undone_at=NOON)]
+            assert tx.changes.get(other.key, "c1") is None, "a change is reached from another cube"
+            assert tx.changes.erase(other.key, ["m1"], ["q"]) == 0
+            assert tx.changes.erase(cube.key, [], ["q"]) == 0
+            assert tx.changes.get(cube.key, "c1") == replace(
+                first, asked="", steps=(replace(one, reason=""), replace(two, reason=""))
+            ), "words of an erased message are left"
+            assert tx.changes.erase(cube.key, ["m1"]) == 2
+            assert tx.changes.list(cube.key) == [replace(first, asked="", steps=(replace(two, reason=""),))]
+
+
 def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
     """A cube that one store deleted is unknown to the others: writing raises `NotFoundError`, and so does its view."""
     with closing(open_store()) as first, closing(open_store()) as second:
@@ -368,11 +417,13 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_snapshot,
     check_scopes,
     check_keys_of_messages_are_taken_once,
+    check_the_end_of_a_session,
     check_views_follow_other_stores,
     check_names_leave_with_what_bore_them,
     check_versions_are_indexed_once,
     check_writers_queue_up,
     check_jobs,
+    check_changes_and_marks,
     check_deleted_cube_is_gone,
     check_closed_store,
 )

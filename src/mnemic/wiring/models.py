@@ -75,11 +75,11 @@ def build_llm(settings: Settings) -> LanguageModel | None:
         from mnemic.backends.models.llama import LlamaModel  # noqa: PLC0415 - only the chosen backend is imported
 
         return LlamaModel(
-            _gguf(settings), context=settings.llm_context, threads=settings.llm_threads, timeout=settings.llm_timeout
+            _gguf(settings), context=settings.llm_context, threads=settings.llm_threads, timeout=settings.patience
         )
     return _remote_llm(
         provider, settings.llm_base_url, settings.llm_api_key, settings.llm_model,
-        timeout=settings.llm_timeout, tries=settings.llm_tries,
+        timeout=settings.patience, tries=settings.llm_tries,
     )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def build_judge(settings: Settings) -> LanguageModel | None:
         return None
     return _remote_llm(
         "openai", settings.judge_base_url, settings.judge_api_key, settings.judge_model,
-        timeout=settings.llm_timeout, tries=settings.llm_tries, settings="judge",
+        timeout=settings.patience, tries=settings.llm_tries, settings="judge",
     )  # fmt: skip
 
 

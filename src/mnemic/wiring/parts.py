@@ -22,17 +22,21 @@ from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
+from mnemic.services.chat import Chat
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
 from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
+from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
+from mnemic.services.generate import Generate
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
+from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
 from mnemic.services.rebuild import Rebuild
@@ -45,6 +49,7 @@ from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 
 _log = logging.getLogger(__name__)
@@ -77,12 +82,16 @@ class Parts:
     recall: Recall
     contexts: Contexts
     answer: AnswerService
+    generate: Generate
+    chat: Chat
     curate: Curate
     changing: Changing
+    feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
     forget: Forget
     profiles: Profiles
+    profile_editing: ProfileEditing
     portability: Portability
     organize: Organize
     reorganizing: Reorganizing
@@ -172,34 +181,35 @@ def _assembled(
     every = timedelta(hours=settings.reorganize_hours)
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
     organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
+    remember = Remember(
+        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
+    )
+    answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     retexting = Retexting(store, clock)
     if not replacing:
         retexting.queue()
-
-    def settle() -> None:
-        """Do what waits for a quiet moment."""
-        organize.settle()
-        forget.settle()
-
+    settle = partial(_settle, organize, forget)
     return Parts(
         settings=settings,
         clock=clock,
         embedder=embedder,
         store=store,
         scoping=scoping,
-        remember=Remember(
-            store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-        ),
+        remember=remember,
         recall=recall,
-        contexts=Contexts(store, recall, scoping),
-        answer=AnswerService(store, clock, scoping, recall, zone=settings.zone, threshold=settings.answer_threshold),
+        contexts=answers.contexts,
+        answer=answers.extractive,
+        generate=answers.generate,
+        chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
         changing=Changing(store, embedder, clock, scoping),
+        feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
         cubes=CubeDesk(store, clock),
         forget=forget,
-        profiles=Profiles(store, clock, scoping, zone=settings.zone),
+        profiles=answers.profiles,
+        profile_editing=ProfileEditing(store, embedder, clock, scoping),
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
@@ -212,6 +222,24 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
     )
+
+
+def _settle(organize: Organize, forget: Forget) -> None:
+    """Do what waits for a quiet moment."""
+    organize.settle()
+    forget.settle()
+
+
+def _feedback(
+    store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, remember: Remember, language: Language | None
+) -> FeedbackService:
+    reader = None
+    if language is not None:
+        from mnemic.services.feedback_reading import FeedbackReading  # noqa: PLC0415 - what a model needs, as above
+
+        reader = FeedbackReading(language)
+    learn = Learning(store, embedder, clock).step
+    return FeedbackService(store, embedder, clock, scoping, remember, learn, reader)
 
 
 def _nothing() -> None:

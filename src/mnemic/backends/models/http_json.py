@@ -34,7 +34,9 @@ HINTS: Final = {
     403: "the API key may not use this model",
     404: "no such route or model there: check the address (it usually ends in /v1) and the model's name",
     413: "the request was too large for the server",
+    501: "the server was not started for this: see its own manual",
 }
+_PASSING: Final = frozenset({408, 409, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +189,7 @@ class _Refusal:
     @classmethod
     def of_status(cls, status: int, body: bytes, retry_after: str | None) -> _Refusal:
         excerpt = " ".join(body[:_EXCERPT].decode("utf-8", "replace").split())
-        passing = status in {408, 409, 425, 429} or status >= 500
+        passing = is_passing(status)
         hint = HINTS.get(status, "try again later" if passing else "check the address")
         return cls(f"status {status} {excerpt}".rstrip(), passing, hint, retry_after, status)
 
@@ -199,6 +201,11 @@ class _Refusal:
             status=self.status,
             attempts=attempts,
         )
+
+
+def is_passing(status: int) -> bool:
+    """Tell whether a status may pass by itself."""
+    return status in _PASSING or (status >= 500 and status != 501)
 
 
 def asked_wait(headers: Mapping[str, str], now: float) -> float | None:

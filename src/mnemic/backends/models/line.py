@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from mnemic.backends.models.http_json import HINTS, asked_wait
+from mnemic.backends.models.http_json import HINTS, asked_wait, is_passing
 from mnemic.errors import InputError, LanguageError
 from mnemic.model.language import Prompt, Turn
 
@@ -27,7 +27,6 @@ PLACEHOLDER: Final = "none"
 """The key for servers that need none: the libraries want one, and must not send the user's own in its place."""
 
 _EXCERPT = 300
-_PASSING: Final = frozenset({408, 409, 425, 429})
 _SPENT: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _REFUSED: Final = frozenset({400, 422})
 
@@ -193,11 +192,6 @@ class Line:
         return self.fault(
             f"answered with status {status}: {_said(error)}; {hint}", passing=passing, status=status, wait=wait
         )
-
-
-def is_passing(status: int) -> bool:
-    """Tell whether a status may pass by itself."""
-    return status in _PASSING or (status >= 500 and status != 501)
 
 
 def as_json(answer: Any) -> Any:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Literal
 
+from mnemic.backends.models.http_json import is_passing
 from mnemic.backends.models.line import (
     PLACEHOLDER,
     Line,
     Place,
     as_json,
     counted,
-    is_passing,
     sendable,
     with_schema,
 )

@@ -145,6 +145,11 @@ class SqlMessages:
         ).order_by(s.message.c.position)
         return [rows.message(row) for row in self._connection.execute(query)]
 
+    def last(self, cube_key: int, session: str, count: int) -> Sequence[StoredMessage]:
+        """Return the newest messages of the session with that name, in order; none when there is no such session."""
+        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
+        return self.around(cube_key, row.id, range(row.messages - count, row.messages)) if row else ()
+
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
         """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
         return {str(found) for query in filters.queries(cube_key, where) for found in self._connection.scalars(query)}

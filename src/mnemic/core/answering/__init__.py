@@ -8,10 +8,23 @@ someone else; it never states what memory holds to be over.
 from __future__ import annotations
 
 from mnemic.core.answering.about import Open, best_known, person_of, read_open, told
-from mnemic.core.answering.asking import parts_of, put_name
+from mnemic.core.answering.asking import is_question, parts_of, put_name
 from mnemic.core.answering.composing import NOT_FOUND, THRESHOLD, Draft, compose
+from mnemic.core.answering.stated import CORRECTS, TAKEN_BACK
 
 __all__ = [
-    "NOT_FOUND", "THRESHOLD", "Draft", "Open", "best_known", "compose", "parts_of", "person_of", "put_name",
-    "read_open", "told",
-]  # fmt: skip
+    "CORRECTS",
+    "NOT_FOUND",
+    "TAKEN_BACK",
+    "THRESHOLD",
+    "Draft",
+    "Open",
+    "best_known",
+    "compose",
+    "is_question",
+    "parts_of",
+    "person_of",
+    "put_name",
+    "read_open",
+    "told",
+]

@@ -77,6 +77,15 @@ ASKING_WORDS: Final = frozenset(
 _ASKING_STEMS: Final = frozenset(root(word) for word in ASKING_WORDS)
 
 
+_QUESTION_WORDS: Final = frozenset(
+    "what when where who whom whose which why how did do does is are was were am can could will would should".split()
+)
+_QUESTION_END: Final = re.compile(
+    r"[?\uff1f\u061f\u037e][\"'\u201d\u300d\u300f)\s]*\Z"  # Latin, full-width, Arabic, Greek
+    r"|(?:\u3067\u3059\u304b|\u307e\u3059\u304b|[\u5417\u55ce])[\u3002.]?\s*\Z"  # a last word asks in Japanese, Chinese
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question, read. `low` is its text in lower case, `stems` what it is about without names, each once.
@@ -124,6 +133,12 @@ def read_question(question: str, speakers: Sequence[str], reference: datetime, a
         month=bool(_MONTH.search(low)),
         many=bool(_LIST.search(low)),
     )
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a text asks: it ends as questions do, or begins as an English one does."""
+    first = text.lower().split()[:1]
+    return bool(_QUESTION_END.search(text)) or (bool(first) and first[0].rstrip("'s") in _QUESTION_WORDS)
 
 
 def parts_of(question: str) -> list[str]:

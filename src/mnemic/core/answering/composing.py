@@ -24,7 +24,7 @@ from mnemic.core.answering.endings import (
     told_after,
     told_taken_back,
 )
-from mnemic.core.answering.evidence import Sentence, pool_of, read_sentences
+from mnemic.core.answering.evidence import Sentence, corrected, pool_of, read_sentences
 from mnemic.core.answering.moments import date_answer, day
 from mnemic.core.answering.stated import Statement
 from mnemic.core.answering.statements import (
@@ -82,7 +82,7 @@ def compose(
     on. The confidence of a search counts, when hits come with one. Never
     raises, whatever the texts.
     """
-    usable = [hit for hit in hits if hit.text.strip()]
+    usable = corrected([hit for hit in hits if hit.text.strip()], over)
     asked = read_question(question, speakers, reference, asker)
     if not usable:
         return Draft(NOT_FOUND, (), found=False, confidence=0.0)

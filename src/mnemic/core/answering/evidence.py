@@ -15,6 +15,7 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.roots import content_roots, roots
+from mnemic.core.answering.stated import CORRECTS, TAKEN_BACK
 from mnemic.model.moment import TimeSpan
 from mnemic.model.query import Hit
 from mnemic.text import fold, sentence_spans, words
@@ -22,6 +23,7 @@ from mnemic.text import fold, sentence_spans, words
 _LONGEST: Final = 4_000  # characters of a hit that are read
 _DERIVED: Final = 0.2
 """What a memory's score is above that of a message as good: it is short, and all of it is the point."""
+_MOST_OF_IT: Final = 0.6  # share of a message from which a quote is what it says
 _SOON: Final = timedelta(days=10)  # what happened is mostly told within days
 _SAID_THEN: Final = 0.25
 _CORRECTION: Final = re.compile(
@@ -54,6 +56,29 @@ class Sentence:
         return self.hit.said_at
 
 
+def corrected(hits: Sequence[Hit], over: Sequence[Hit]) -> list[Hit]:
+    """Return the hits with what corrects them in the place of messages that say little else than what was taken back.
+
+    `over` has the versions that were taken back, marked so, and what their memories say now.
+    """
+    right = {hit.id: hit for hit in over if hit.metadata.get(CORRECTS)}
+    wrong: dict[str, Hit] = {}
+    quoted: dict[str, int] = {}
+    for hit in over:
+        if hit.metadata.get(TAKEN_BACK) and hit.id in right:
+            for source in hit.sources:
+                wrong[source.message_id] = right[hit.id]
+                quoted[source.message_id] = max(quoted.get(source.message_id, 0), len(source.quote))
+    kept: dict[tuple[str, str], Hit] = {}
+    for hit in hits:
+        instead = wrong.get(hit.id)
+        if hit.kind == "message" and instead is not None and quoted[hit.id] >= _MOST_OF_IT * len(hit.text.strip()):
+            kept.setdefault((instead.id, instead.text), replace(instead, score=hit.score))
+        else:
+            kept.setdefault((hit.id, hit.text), hit)
+    return list(kept.values())
+
+
 def pool_of(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits to read sentences in, best first: a memory gives way to the message that it was drawn from, which
     takes over its score when that is better.
@@ -63,7 +88,9 @@ def pool_of(hits: Sequence[Hit]) -> list[Hit]:
     kept = []
     for hit in hits:
         said = [source.message_id for source in hit.sources if source.message_id in messages]
-        if hit.kind != "message" and said:
+        if hit.metadata.get(CORRECTS) and hit.kind != "message":
+            kept.append(hit)
+        elif hit.kind != "message" and said:
             for each in said:
                 raised[each] = max(raised.get(each, 0.0), hit.score - _DERIVED)
         else:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from mnemic.model.query import Hit
+
+TAKEN_BACK: Final = "taken_back"
+"""The key in a hit's metadata that marks a version which its owner has taken back or corrected."""
+
+CORRECTS: Final = "corrects"
+"""The key that marks what is said in the place of such a version."""
 
 
 @dataclass(frozen=True, slots=True)

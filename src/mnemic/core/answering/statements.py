@@ -15,7 +15,7 @@ from mnemic.core.answering.asking import Asked, Wants
 from mnemic.core.answering.endings import asks_any, closes, ends, tells_end
 from mnemic.core.answering.moments import day
 from mnemic.core.answering.roots import roots
-from mnemic.core.answering.stated import Standing, Statement, Topic
+from mnemic.core.answering.stated import TAKEN_BACK, Standing, Statement, Topic
 from mnemic.core.extraction import extract
 from mnemic.core.wording import akin, same_value
 from mnemic.model.moment import TimeSpan
@@ -122,7 +122,7 @@ def _of_memory(hit: Hit) -> list[Statement]:
 
 
 def _of_version(hit: Hit) -> list[Statement]:
-    if hit.metadata.get("taken_back"):
+    if hit.metadata.get(TAKEN_BACK):
         return [replace(each, until=hit.valid_to, ended=False, taken_back=True) for each in _of_memory(hit)]
     return [each if each.ended else replace(each, until=hit.valid_to) for each in _of_memory(hit)]
 

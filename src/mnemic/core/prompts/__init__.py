@@ -18,9 +18,9 @@ SHOWN: Final = 2_000
 
 
 @cache
-def load(name: str) -> str:
-    """Return the text of a prompt, without its intent; `ask` is the file `ask.md`."""
-    return _INTENT.sub("", _read(name)).strip()
+def load(name: str, package: str = __name__) -> str:
+    """Return the text of a prompt, without its intent; `ask` is the file `ask.md` of this package, or of another."""
+    return _INTENT.sub("", _read(name, package)).strip()
 
 
 def on_one_line(text: str, limit: int = SHOWN) -> str:
@@ -42,5 +42,5 @@ def names() -> list[str]:
     return sorted(file.removesuffix(".md") for file in files if file.endswith(".md"))
 
 
-def _read(name: str) -> str:
-    return resources.files(__name__).joinpath(f"{name}.md").read_text("utf-8")
+def _read(name: str, package: str = __name__) -> str:
+    return resources.files(package).joinpath(f"{name}.md").read_text("utf-8")

@@ -32,7 +32,7 @@ add | writing.add | Write | Remember what was said, word for word; the next sear
 import | moving.import_file | Write | Read conversations from a file: chats, exports, another Mnemic's memory.
 search | reading.search | Read | Find what was said and learned.
 context | reading.context | Read | Print what a prompt needs to answer a question, within a budget.
-ask | reading.ask | Read | Answer a question from memory, with sources.
+ask | answering.ask | Read | Answer a question from memory, with sources.
 profile | reading.profile | Read | Show what is known about people, since when, and what held before.
 list | reading.list_items | Read | List messages and memories, oldest first.
 show | reading.show | Read | Show one message or memory whole, with what it stands on.
@@ -43,6 +43,9 @@ usage | usage.usage | Read | Show what language models have cost.
 update | curating.update | Correct and erase | Correct a memory; what it said before stays in its history.
 lock | curating.lock | Correct and erase | Keep a memory as it is, whatever is said later.
 restore | curating.restore | Correct and erase | Make an earlier version of a memory hold again.
+feedback | changing.feedback | Correct and erase | Correct memories in plain words: forget the peanut thing.
+changes | changing.changes | Correct and erase | List what feedback, edits and reorganizing have changed.
+undo | changing.undo | Correct and erase | Take a change back.
 reorganize | curating.reorganize | Correct and erase | Merge what says the same, close old plans, sum up topics.
 forget | curating.forget | Correct and erase | Erase messages or memories with all that was derived from them.
 export | moving.export | Keep in order | Write a memory as JSON Lines: everything, ready to import again.
@@ -52,7 +55,7 @@ rebuild | keeping.rebuild | Keep in order | Derive topics and memories again fro
 jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
 models | model_commands.MODELS | Keep in order | Show, test and time the models that are configured; pull others.
-eval | eval_commands.EVAL | Measure | Measure how well memory finds: LoCoMo, LongMemEval, or conversations of your own.
+eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers: LoCoMo, LongMemEval, your own talks.
 """
 
 

@@ -51,7 +51,7 @@ def _play(face: Face, script: Script, folder: str, user: str, pace: float, html:
     start = time.perf_counter()
     with face.memory() as memory:
         opening = time.perf_counter() - start
-        screen.open(script, folder, opening)
+        screen.open(script, folder, opening, memory.llm.name)
         sessions = screen.sessions(demo_run.play(memory, script, user))
         found = demo_run.Outcome(
             conversation=script.conversation.id,
@@ -67,9 +67,13 @@ def _play(face: Face, script: Script, folder: str, user: str, pace: float, html:
             answers=(),
             golden=script.golden,
             suggested=script.suggested,
+            model=memory.llm.name,
         )
         screen.holdings(found)
-        answers = screen.answers(demo_run.ask(memory, script, user), golden=script.golden)
+        if memory.llm.name is not None:
+            drawing = screen.drawing(memory.llm.name, lambda: demo_run.draw(memory, script, user))
+            found = replace(found, drawing=drawing)
+        answers = screen.answers(demo_run.ask(memory, script, user), golden=script.golden, model=found.model)
         outcome = replace(found, answers=tuple(answers), stats=memory.stats(user=user))  # asking warms topics
     if html is not None:
         _write(html, outcome)

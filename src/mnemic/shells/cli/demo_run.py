@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.importing.locomo import Question
 from mnemic.model.answer import Answer
+from mnemic.model.extraction import Extraction
 from mnemic.model.item import Stats
 from mnemic.model.profile import Profile
 from mnemic.shells.cli.demo_script import Script
@@ -23,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionStep:
-    """One session read: seconds until it was durable and findable (`adding`), and until it was refined."""
+    """One session read: seconds until it was durable and findable (`adding`), and until it was refined.
+
+    `late` tells why refining goes on: a language model that is slow or gone keeps nobody from going on.
+    """
 
     number: int
     name: str
@@ -34,6 +39,7 @@ class SessionStep:
     adding: float
     refining: float
     stats: Stats
+    late: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,16 @@ class AnswerStep:
     question: Question
     answer: Answer
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What the language model draws from the last session in one call of a dry run, which stores nothing."""
+
+    session: str
+    messages: int
+    seconds: float
+    extraction: Extraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,8 @@ class Outcome:
     answers: tuple[AnswerStep, ...]
     golden: bool
     suggested: str
+    model: str | None = None
+    drawing: Drawing | None = None
 
     @property
     def turns(self) -> int:
@@ -85,7 +103,11 @@ def play(memory: Memory, script: Script, user: str) -> Iterator[SessionStep]:
         start = time.perf_counter()
         receipt = memory.add(messages, user=user, session=f"{script.conversation.id}/{name}")
         added = time.perf_counter()
-        memory.jobs.wait(user=user, timeout=600)
+        late = ""
+        try:
+            memory.jobs.wait(user=user, timeout=600)
+        except (JobError, WaitTimeoutError) as error:
+            late = str(error)
         refined = time.perf_counter()
         yield SessionStep(
             number=number,
@@ -97,7 +119,19 @@ def play(memory: Memory, script: Script, user: str) -> Iterator[SessionStep]:
             adding=added - start,
             refining=refined - added,
             stats=memory.stats(user=user),
+            late=late,
         )
+
+
+def draw(memory: Memory, script: Script, user: str) -> Drawing:
+    """Let the language model read the last session once more, without storing what it draws."""
+    name, _, messages = script.conversation.sessions[-1]
+    start = time.perf_counter()
+    found = memory.extract(messages, user=user)
+    seconds = time.perf_counter() - start
+    return Drawing(
+        name, len(messages), seconds, replace(found, items=tuple(each for each in found.items if each.drawn_by))
+    )
 
 
 def ask(memory: Memory, script: Script, user: str) -> Iterator[AnswerStep]:

@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +21,7 @@ from rich.text import Text
 from mnemic.importing.locomo import CATEGORIES
 from mnemic.model.profile import Profile
 from mnemic.shells.cli import people, showing, tiers
-from mnemic.shells.cli.demo_run import AnswerStep, Outcome, SessionStep
+from mnemic.shells.cli.demo_run import AnswerStep, Drawing, Outcome, SessionStep
 from mnemic.shells.cli.demo_script import Script
 from mnemic.shells.cli.showing import inset
 from mnemic.shells.cli.wording import day, one_line, plural, span, took
@@ -41,7 +41,7 @@ class Screen:
         self._live = console.is_terminal and not console.is_dumb_terminal
         self._pace = pace if self._live else 0.0
 
-    def open(self, script: Script, folder: str, opening: float) -> None:
+    def open(self, script: Script, folder: str, opening: float, model: str | None = None) -> None:
         """Say what will be read, and where it goes."""
         talk = script.conversation
         names = " and ".join(one_line(name, 30) for name in talk.speakers)
@@ -51,7 +51,8 @@ class Screen:
                 f"{plural(len(talk.sessions), 'session')}, {span(script.starts, script.ends)}",
             )
         )  # fmt: skip
-        self._console.print(Text(f"no API key, no service, no download · opened {folder} in {took(opening)}", "dim"))
+        with_what = "no API key, no service, no download" if model is None else f"with the language model {model}"
+        self._console.print(Text(f"{with_what} · opened {folder} in {took(opening)}", "dim"))
         self.title("Reading", "stored when added; topics and memories form after it")
 
     def title(self, name: str, more: str = "") -> None:
@@ -69,14 +70,20 @@ class Screen:
             for step in steps:
                 seen.append(step)
                 self._console.print(_line(step))
+                self._tell_late(step)
             return seen
         with Live(console=self._console, auto_refresh=False, transient=True) as live:
             for step in steps:
                 seen.append(step)
                 live.console.print(_line(step))
+                self._tell_late(step)
                 live.update(Group(Text(""), tiers.panel(step.stats)), refresh=True)
                 time.sleep(self._pace)
         return seen
+
+    def _tell_late(self, step: SessionStep) -> None:
+        if step.late:
+            self._console.print(inset(Text(f"not refined yet: {one_line(step.late, 300)}", "yellow"), 5))
 
     def holdings(self, outcome: Outcome) -> None:
         """Show the tiers, the warmest topics and the people."""
@@ -97,9 +104,20 @@ class Screen:
             self._console.print()
             self._console.print(Text(f"and of whom they spoke: {', '.join(others)}", "dim"))
 
-    def answers(self, steps: Iterable[AnswerStep], *, golden: bool) -> list[AnswerStep]:
+    def drawing(self, model: str, draw: Callable[[], Drawing]) -> Drawing:
+        """Show what the language model draws from the last session; return it."""
+        self.title(f"What {model} draws", "from the last session, in one call")
+        drawn = draw()
+        self._console.print(Text(f"{plural(drawn.messages, 'turn')} in {took(drawn.seconds)}", "dim"))
+        self._console.print(showing.extraction(drawn.extraction))
+        for note in drawn.extraction.notes:
+            self._console.print(Text(one_line(note), "yellow"))
+        return drawn
+
+    def answers(self, steps: Iterable[AnswerStep], *, golden: bool, model: str | None = None) -> list[AnswerStep]:
         """Show questions as they are answered; return them."""
-        self.title("Questions", "answered from memory alone, without a language model, with sources")
+        without = "" if model else "without a language model, "
+        self.title("Questions", f"answered from memory alone, {without}with sources")
         seen: list[AnswerStep] = []
         for number, step in enumerate(steps, start=1):
             seen.append(step)
@@ -110,6 +128,8 @@ class Screen:
         """Print the times, what to type next, and the counts."""
         self.title("Times", "on this machine, one run")
         self._console.print(_times(outcome))
+        if outcome.model is not None:
+            self._console.print(_spent(outcome))
         self.title("Now you", "the folder stays until you delete it")
         for command, meaning in commands(outcome):
             self._console.print(Text.assemble(("  $ ", "dim"), (command, "bold cyan")), soft_wrap=True)
@@ -185,6 +205,23 @@ def _answer(number: int, step: AnswerStep, *, golden: bool) -> RenderableType:
     if said.found:
         parts.append(inset(showing.sources(showing.cited(said.citations)[:2], limit=SAID, near=said.text), 3))
     return Group(*parts)
+
+
+def _spent(outcome: Outcome) -> RenderableType:
+    """Return what the language model was asked for, by purpose, and who answered the questions."""
+    lines = []
+    for each in outcome.stats.usage.by_purpose:
+        spent = each.spent
+        failed = f", {spent.failed} of them failed" if spent.failed else ""
+        lines.append(
+            Text.assemble(
+                (f"{each.purpose:<11}", ""), (f"{plural(spent.calls, 'call')} of {each.model}", "bold"),
+                f"  ({spent.tokens_in:,} tokens in, {spent.tokens_out:,} out, {took(spent.seconds)}{failed})",
+            )
+        )  # fmt: skip
+    by_model = sum(step.answer.mode == outcome.model for step in outcome.answers)
+    lines.append(Text(f"{by_model} of {plural(len(outcome.answers), 'answer')} written by {outcome.model}", "dim"))
+    return Group(*lines)
 
 
 def _times(outcome: Outcome) -> RenderableType:

@@ -167,6 +167,9 @@ def _band(curve: Curve, axis: Axis) -> str:
 def _curve(curve: Curve, axis: Axis) -> str:
     places = [(axis.place(point.x), _height(point.y)) for point in curve.points]
     parts = [tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in places), class_=f"curve {curve.style}")]
+    if len(places) == 1 and (low := curve.points[0].low) is not None and (high := curve.points[0].high) is not None:
+        x = places[0][0]
+        parts.append(tag("line", x1=x, x2=x, y1=_height(low), y2=_height(high), class_=f"whisker {curve.style}"))
     for (x, y), point in zip(places, curve.points, strict=True):
         parts.append(tag("circle", tag("title", safe(point.told)), cx=x, cy=y, r=4, class_=f"end {curve.style}"))
         if point.label:

@@ -39,9 +39,9 @@ LISTED: Final = 12
 
 
 class Progress:
-    """A bar of questions on stderr, or a note for each conversation where there is no terminal."""
+    """A bar of questions (or of a `unit`) on stderr, or a note for each conversation where there is no terminal."""
 
-    def __init__(self, face: Face, dataset: Dataset, folder: Path) -> None:
+    def __init__(self, face: Face, dataset: Dataset, folder: Path, *, unit: str = "questions") -> None:
         self._face = face
         self._dataset = dataset
         self._folder = folder
@@ -52,7 +52,7 @@ class Progress:
             progress.TextColumn("{task.description}", table_column=None),
             progress.BarColumn(bar_width=24),
             progress.MofNCompleteColumn(),
-            progress.TextColumn("questions"),
+            progress.TextColumn(unit),
             progress.TimeElapsedColumn(),
             progress.TextColumn("left"),
             progress.TimeRemainingColumn(),
@@ -106,12 +106,12 @@ class Progress:
 def tables(found: Mapping[str, Any], paths: Mapping[str, str]) -> RenderableType:
     """Return all tables of an evaluation."""
     return Group(
-        _title("How well it finds", "mean, and 95% interval over questions"),
+        title("How well it finds", "mean, and 95% interval over questions"),
         _categories(found),
         *_compared(found),
         *_spread(found),
         *_absent(found),
-        _title("Time", "p50 / p95 of one question"),
+        title("Time", "p50 / p95 of one question"),
         _times(found),
         *_problems(found),
         Text(),
@@ -120,12 +120,14 @@ def tables(found: Mapping[str, Any], paths: Mapping[str, str]) -> RenderableType
     )
 
 
-def _title(name: str, more: str = "") -> RenderableType:
+def title(name: str, more: str = "") -> RenderableType:
+    """Return a heading with a rule."""
     return Group(Text(), Rule(Text.assemble((name, "bold"), (f"  {more}" if more else "", "dim")), align="left",
                               style="dim"))  # fmt: skip
 
 
-def _table(first: str, headings: Sequence[str]) -> Table:
+def table_of(first: str, headings: Sequence[str]) -> Table:
+    """Return an empty table whose figures stand on the right."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     table.add_column(first, no_wrap=True)
     for heading in headings:
@@ -134,15 +136,16 @@ def _table(first: str, headings: Sequence[str]) -> Table:
 
 
 def _categories(found: Mapping[str, Any]) -> Table:
-    table = _table("questions", ["n", *(heading for heading, _ in COLUMNS), PACKED[0]])
+    table = table_of("questions", ["n", *(heading for heading, _ in COLUMNS), PACKED[0]])
     for name, group in found["systems"]["mnemic"]["groups"].items():
         measures = group["measures"]
-        cells = [_with_interval(measures.get(measure)) for _, measure in (*COLUMNS, PACKED)]
+        cells = [with_interval(measures.get(measure)) for _, measure in (*COLUMNS, PACKED)]
         table.add_row(name, f"{group['scored']:,}", *cells, style="bold" if name == ALL else "", end_section=False)
     return table
 
 
-def _with_interval(estimate: Mapping[str, float] | None) -> Text:
+def with_interval(estimate: Mapping[str, float] | None) -> Text:
+    """Return a mean with its interval below it."""
     if estimate is None:
         return Text(DASH, "dim")
     return Text.assemble(f"{estimate['mean']:.3f}", (f"\n{estimate['low']:.2f}{DASH}{estimate['high']:.2f}", "dim"))
@@ -151,24 +154,24 @@ def _with_interval(estimate: Mapping[str, float] | None) -> Text:
 def _compared(found: Mapping[str, Any]) -> list[RenderableType]:
     if len(found["systems"]) < 2:
         return []
-    table = _table("system", [heading for heading, _ in COLUMNS])
+    table = table_of("system", [heading for heading, _ in COLUMNS])
     for name, system in found["systems"].items():
         measures = system["groups"][ALL]["measures"]
         cells = [f"{measures[measure]['mean']:.3f}" if measure in measures else DASH for _, measure in COLUMNS]
         table.add_row(name, *cells, style="bold" if name == "mnemic" else "")
-    return [_title("Beside", "the same turns, the same embeddings, all answerable questions"), table]
+    return [title("Beside", "the same turns, the same embeddings, all answerable questions"), table]
 
 
 def _spread(found: Mapping[str, Any]) -> list[RenderableType]:
     system = found["systems"]["mnemic"]
     if len(system["conversations"]) < 2 or all(row["n"] < 2 for row in system["conversations"].values()):
         return []
-    table = _table("over conversations", ["mean", "lowest", "highest", "sd", "95%, resampling conversations"])
+    table = table_of("over conversations", ["mean", "lowest", "highest", "sd", "95%, resampling conversations"])
     for measure, spread in system["spread"].items():
         estimate = system["groups"][ALL]["measures"][measure]
         interval = f"{estimate['cluster low']:.3f}{DASH}{estimate['cluster high']:.3f}"
         table.add_row(measure, *(f"{spread[key]:.3f}" for key in ("mean", "min", "max", "sd")), interval)
-    return [_title("Spread", f"means of {plural(len(system['conversations']), 'conversation')}"), table]
+    return [title("Spread", f"means of {plural(len(system['conversations']), 'conversation')}"), table]
 
 
 def _absent(found: Mapping[str, Any]) -> list[RenderableType]:
@@ -186,18 +189,19 @@ def _absent(found: Mapping[str, Any]) -> list[RenderableType]:
             f"accuracy {told['accuracy']:.3f} at the shipped threshold, balanced {told['balanced accuracy']:.3f}",
         ),
     ]
-    return [_title("Not in memory", "questions that memory cannot answer, against the others"), *lines]
+    return [title("Not in memory", "questions that memory cannot answer, against the others"), *lines]
 
 
 def _times(found: Mapping[str, Any]) -> Table:
-    table = _table("system", ["search", "without embedding", "context", "ask"])
+    table = table_of("system", ["search", "without embedding", "context", "ask"])
     for name, times in found["latency"].items():
         keys = ("search with the question's embedding", "search without", "context of 2000 tokens", "ask")
-        table.add_row(name, *(_quantiles(times.get(key)) for key in keys))
+        table.add_row(name, *(median_and_tail(times.get(key)) for key in keys))
     return table
 
 
-def _quantiles(times: Mapping[str, float | None] | None) -> str:
+def median_and_tail(times: Mapping[str, float | None] | None) -> str:
+    """Return the median and the 95th percentile."""
     if times is None or times["p50"] is None or times["p95"] is None:
         return DASH
     return f"{took(times['p50'])} / {took(times['p95'])}"
@@ -216,7 +220,7 @@ def _problems(found: Mapping[str, Any]) -> list[RenderableType]:
     ]  # fmt: skip
     rest = len(problems) - LISTED
     more = [Text(f"and {rest:,} more, in the report", "dim")] if rest > 0 else []
-    return [_title("Wrong in the file", "nothing is dropped in silence"), *lines, *more]
+    return [title("Wrong in the file", "nothing is dropped in silence"), *lines, *more]
 
 
 def _stored(found: Mapping[str, Any]) -> Text:

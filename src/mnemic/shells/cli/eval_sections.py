@@ -73,7 +73,7 @@ def categories(found: Mapping[str, Any]) -> str:
     names = [*TURN, "context recall@2000"]
     lines = []
     for group, figures in found["systems"][OURS]["groups"].items():
-        cells = [_estimate(figures["measures"].get(name)) for name in names]
+        cells = [estimate_cell(figures["measures"].get(name)) for name in names]
         lines.append((group, [f"{figures['scored']:,}", *cells], group == ALL))
     return section("By category", "Mnemic: means, and below them 95% bootstrap intervals over questions.",
                    figures_table("questions", ["n", *names], lines))  # fmt: skip
@@ -84,7 +84,7 @@ def systems(found: Mapping[str, Any]) -> str:
     if len(found["systems"]) < 2:
         return ""
     lines = [
-        (NAMES.get(name, name), [_estimate(_measures(found, name).get(measure)) for measure in TURN], False)
+        (NAMES.get(name, name), [estimate_cell(_measures(found, name).get(measure)) for measure in TURN], False)
         for name in found["systems"]
     ]
     told = "All answerable questions, on the same turns and with the same embedder in the same run."
@@ -185,7 +185,7 @@ def budgets(found: Mapping[str, Any]) -> str:
     for group, figures in found["systems"][OURS]["groups"].items():
         measures = figures["measures"]
         cells = [
-            _estimate(measures.get(f"context recall@{budget}"))
+            estimate_cell(measures.get(f"context recall@{budget}"))
             + _small(f"{measures[f'context tokens@{budget}']['mean']:,.0f} tokens")
             for budget in BUDGETS
             if f"context recall@{budget}" in measures
@@ -220,7 +220,7 @@ def times(found: Mapping[str, Any]) -> str:
     kinds = list(dict.fromkeys(kind for times in found["latency"].values() for kind in times))
     lines = []
     for name, each in found["latency"].items():
-        cells = [_quantiles(each.get(kind)) for kind in kinds]
+        cells = [quantiles_cell(each.get(kind)) for kind in kinds]
         lines.append((NAMES.get(name, name), cells, False))
     storing = found["storing"]
     told = (
@@ -261,7 +261,8 @@ def _measures(found: Mapping[str, Any], system: str) -> Mapping[str, Any]:
     return measures
 
 
-def _estimate(estimate: Mapping[str, float] | None) -> str:
+def estimate_cell(estimate: Mapping[str, float] | None) -> str:
+    """Return a mean with its interval below it."""
     if estimate is None:
         return DASH
     return f"{estimate['mean']:.3f}" + _small(f"{estimate['low']:.2f}{DASH}{estimate['high']:.2f}")
@@ -278,7 +279,8 @@ def _told(system: str, measure: str, estimate: Mapping[str, float]) -> str:
     )
 
 
-def _quantiles(figures: Mapping[str, float | None] | None) -> str:
+def quantiles_cell(figures: Mapping[str, float | None] | None) -> str:
+    """Return the median with the 95th percentile below it."""
     if figures is None or figures["p50"] is None or figures["p95"] is None:
         return DASH
     return took(figures["p50"]) + _small(took(figures["p95"]))

@@ -32,7 +32,7 @@ def list_models(context: typer.Context) -> None:
 
 
 @MODELS.command("test")
-def test_models(
+def try_models(
     context: typer.Context,
     purpose: Annotated[
         str | None, typer.Argument(help=f"One of {', '.join(model_lists.PURPOSES)} (default: all that are configured).")

@@ -35,7 +35,7 @@ class Configured:
     provider: str = ""
     model: str = ""
     endpoint: str = ""
-    key: bool = False
+    with_key: bool = False
     how: str = ""
 
 
@@ -78,7 +78,7 @@ def table(models: Sequence[Configured], found: Sequence[Pulled]) -> RenderableTy
         rows.add_column(title, overflow="fold")
     for model in models:
         if model.configured:
-            where = f"{model.endpoint}{', with a key' if model.key else ''}"
+            where = f"{model.endpoint}{', with a key' if model.with_key else ''}"
             rows.add_row(model.purpose, model.provider, one_line(model.model), one_line(where))
         else:
             rows.add_row(model.purpose, Text("not configured", "dim"), Text(f"→ {model.how}", "dim"), "")
@@ -110,8 +110,8 @@ def use(path: Path) -> str:
 
 def _shelf(titles: Sequence[str]) -> Table:
     shelf = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for title in titles:
-        shelf.add_column(title, overflow="fold")
+    for number, title in enumerate(titles):
+        shelf.add_column(title, overflow="fold", no_wrap=number == 0)  # names are copied from here
     return shelf
 
 

@@ -1,4 +1,4 @@
-"""What `mnemic models test` does: calls each configured model as Mnemic does, times it, and says what to do when it fails.
+"""What `mnemic models test` does: calls each configured model as Mnemic does, times it, says what to do when it fails.
 
 A language model is asked three short questions; what that costs at a provider is told in tokens.
 """
@@ -21,12 +21,14 @@ from mnemic.errors import InputError, MnemicError
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.shells.cli.checkup import SAMPLE
 from mnemic.shells.cli.model_lists import Configured
-from mnemic.shells.cli.wording import one_line, took
+from mnemic.shells.cli.wording import DASH, one_line, took
 
 _LONGEST: Final = 512
 """Tokens that a reply to a test may have: a model that thinks aloud needs some hundred."""
 _QUESTION: Final = "In one or two sentences: what is a diary good for?"
 _FACT: Final = "Ann said on Monday that she moved to Porto. Where does Ann live now? Answer as JSON."
+_ASKED: Final = "Where does Ann live?"
+_ANSWERS: Final = ("Ann lives in Porto.", "The kettle is on the second shelf.")
 _SCHEMA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"person": {"type": "string"}, "city": {"type": "string"}},
@@ -65,7 +67,7 @@ def table(found: list[Tested], missing: list[Configured]) -> RenderableType:
         if one.advice:
             rows.add_row("", "", Text(f"→ {one.advice}", "yellow"))
     for left in missing:
-        rows.add_row(Text("–", "dim"), left.purpose, Text(f"not configured: {left.how}", "dim"))
+        rows.add_row(Text(DASH, "dim"), left.purpose, Text(f"not configured: {left.how}", "dim"))
     return rows
 
 
@@ -94,6 +96,25 @@ def _llm(settings: Settings) -> Tested:
 
 def _judge(settings: Settings) -> Tested:
     return _language_model("judge", settings, wiring.build_judge(settings))
+
+
+def _reranker(settings: Settings) -> Tested:
+    reranker = wiring.build_reranker(settings)
+    if reranker is None:
+        raise InputError("rerank_base_url", "is empty")
+    try:
+        began = time.perf_counter()
+        scores = reranker.rerank(_ASKED, _ANSWERS)
+        cold = time.perf_counter() - began
+        warm = _seconds(lambda: reranker.rerank(_ASKED, SAMPLE))
+    finally:
+        reranker.close()
+    right = scores[0] > scores[1]
+    rate = len(SAMPLE) / max(warm, 1e-9)
+    told = f"{reranker.name}: two texts in {took(cold)}, {rate:,.0f} short texts a second"
+    advice = "" if right else "it put the wrong one of two texts first: see whether the model is a reranker"
+    figures = {"cold_seconds": cold, "texts_per_second": rate, "right": right}
+    return Tested("reranker", reranker.name, right, told, advice, figures)
 
 
 def _language_model(purpose: str, settings: Settings, model: Any) -> Tested:
@@ -144,7 +165,12 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-_TESTS: Final[Mapping[str, Callable[[Settings], Tested]]] = {"embedder": _embedder, "llm": _llm, "judge": _judge}
+_TESTS: Final[Mapping[str, Callable[[Settings], Tested]]] = {
+    "embedder": _embedder,
+    "llm": _llm,
+    "judge": _judge,
+    "reranker": _reranker,
+}
 _SETTINGS: Final[Mapping[str, str]] = {
     "embedder": "MNEMIC_EMBEDDER and MNEMIC_EMBED_…",
     "llm": "MNEMIC_LLM_…",

@@ -16,19 +16,22 @@ from mnemic.shells.cli.wording import day, one_line
 
 def profile(found: Profile, *, evidence: bool = False, limit: int | None = None) -> RenderableType:
     """Return the people of a profile; with `limit`, so many entries of each group, and how many more there are."""
-    if not found:
-        return Text("nothing is known yet", "dim")
     parts: list[RenderableType] = []
+    if not found:
+        parts.append(Text("nothing is known yet", "dim"))
     for subject, groups in found.groups().items():
         if parts:
             parts.append(Text(""))
         parts += [Text(one_line(subject), "bold underline"), _person(groups, evidence=evidence, limit=limit)]
+    if found.missing:
+        parts.append(Text(f"missing: {', '.join(found.missing)}", "yellow"))
     return Group(*parts)
 
 
 def before(entry: ProfileEntry) -> list[Version]:
-    """Return the earlier versions of an entry that said something else, latest first."""
-    told = [version for version in entry.history if version.value != entry.value or version.polarity != entry.polarity]
+    """Return the earlier versions of an entry that held and said something else, latest first."""
+    held = [version for version in entry.history if version.valid_to != version.valid_from]
+    told = [version for version in held if version.value != entry.value or version.polarity != entry.polarity]
     return sorted(told, key=lambda version: version.valid_from, reverse=True)
 
 

@@ -1,11 +1,12 @@
-"""The commands that read: search, context, ask, profile, list, show, history, sessions, stats.
+"""The commands that read: search, context, profile, list, show, history, sessions, stats.
 
-None of them changes what is remembered.
+None of them changes what is remembered, but for `profile` when it is told to.
 """
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -74,22 +75,6 @@ def context(
     leave_when_nothing(found.text)
 
 
-def ask(
-    context: typer.Context,
-    question: Annotated[list[str], typer.Argument(help="The question, or - to read it from stdin.")],
-    *,
-    cube: Cubes = None,
-    as_of: AsOf = None,
-    now: Reference = None,
-) -> None:
-    """Answer a question from memory, with sources; it says so when memory does not hold the answer."""
-    face = face_of(context)
-    with face.memory() as memory:
-        said = memory.ask(read_words(question, "question"), user=face.user, cubes=cube, as_of=as_of, reference_time=now)
-    face.show(said, lambda: showing.answer(said))
-    leave_when_nothing(said.found)
-
-
 def profile(
     context: typer.Context,
     *,
@@ -97,11 +82,35 @@ def profile(
     as_of: AsOf = None,
     cube: Cube = None,
     evidence: Annotated[bool, typer.Option(help="Show the words that each entry stands on.")] = False,
+    template: Annotated[
+        str | None, typer.Option(help="Show the attributes of a template, such as person, and what is missing.")
+    ] = None,
+    assign: Annotated[
+        list[str] | None, typer.Option("--set", metavar="ATTRIBUTE=VALUE", help="Set an attribute; may be repeated.")
+    ] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(metavar="ATTRIBUTE", help="Take back what is known of an attribute.")
+    ] = None,
+    lock: Annotated[
+        list[str] | None, typer.Option(metavar="ATTRIBUTE", help="Keep an attribute as it is, whatever is said.")
+    ] = None,
+    unlock: Annotated[
+        list[str] | None, typer.Option(metavar="ATTRIBUTE", help="Let an attribute change again.")
+    ] = None,
 ) -> None:
-    """Show what is known about people, since when, and what held before."""
+    """Show what is known about people, since when, and what held before; or set, take back and lock attributes."""
     face = face_of(context)
     with face.memory() as memory:
-        found = memory.profile(user=face.user, subject=subject, as_of=as_of, cube=cube)
+        edit = partial(memory.set_profile, user=face.user, subject=subject, cube=cube)
+        for attribute, value in [_assigned(each) for each in assign or ()]:
+            edit(attribute, value)
+        for attribute in remove or ():
+            edit(attribute, remove=True)
+        for attribute in lock or ():
+            edit(attribute, locked=True)
+        for attribute in unlock or ():
+            edit(attribute, locked=False)
+        found = memory.profile(user=face.user, subject=subject, as_of=as_of, template=template, cube=cube)
     face.show(found, lambda: people.profile(found, evidence=evidence))
 
 
@@ -168,6 +177,13 @@ def stats(
     with face.memory() as memory:
         found = memory.stats(user=face.user, cube=cube)
     face.show(found, lambda: tiers.overview(found, segments=segments))
+
+
+def _assigned(given: str) -> tuple[str, str]:
+    attribute, equals, value = given.partition("=")
+    if not equals:
+        raise InputError("set", f"{given!r} needs the form ATTRIBUTE=VALUE, such as home.place=Porto")
+    return attribute.strip(), value
 
 
 def _filter(given: str | None) -> dict[str, Any] | None:

@@ -86,15 +86,41 @@ def sources(found: Iterable[Source], *, limit: int = QUOTE, near: str = "") -> R
     return rows
 
 
-def answer(said: Answer, *, limit: int = 4) -> RenderableType:
-    """Return an answer with a line for each citation."""
-    mode = f"{said.mode} · confidence {said.confidence:.2f}"
-    parts: list[RenderableType] = [
-        Text(shown(said.text), "bold" if said.found else "bold yellow"),
-        inset(sources(cited(said.citations[:limit]), near=said.text), 2),
-        Text(mode if said.found else f"not in memory · {mode}", "dim"),
-    ]
+def answer(said: Answer, *, limit: int = 4, talk: bool = False) -> RenderableType:
+    """Return an answer with a line for each citation; in `talk`, what is not found in memory is not remarkable."""
+    style = "bold" if said.found or talk else "bold yellow"
+    return Group(Text(shown(said.text), style), beneath(said, limit=limit, talk=talk))
+
+
+def beneath(said: Answer, *, limit: int = 4, talk: bool = False) -> RenderableType:
+    """Return what stands below an answer's text: what it stands on, who wrote it, what could be asked next."""
+    parts: list[RenderableType] = []
+    if said.numbers:
+        parts.append(inset(_numbered(said), 2))
+    elif said.citations:
+        parts.append(inset(sources(cited(said.citations[:limit]), near=said.text), 2))
+    parts += [Text(f"looked further for: {one_line(query, QUOTE)}", "dim") for query in said.searches]
+    parts += [Text(f"next: {one_line(question, QUOTE)}", "dim cyan") for question in said.suggestions]
+    about = [] if said.found or talk else ["not in memory"]
+    about += [one_line(said.mode, 60)]
+    about += [f"confidence {said.confidence:.2f}"] if said.found or not talk else []
+    if said.spent.calls:
+        about.append(f"{plural(said.spent.calls, 'call')}, {said.spent.tokens_in:,} + {said.spent.tokens_out:,} tokens")
+    parts.append(Text(" · ".join(about), "dim"))
     return Group(*parts)
+
+
+def _numbered(said: Answer) -> RenderableType:
+    """Return a row for each citation, with the number that the text has for it."""
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    for number, hit in zip(said.numbers, said.citations, strict=True):
+        rows.add_row(
+            Text(f"[{number}]", "bold dim"),
+            Text(day(hit.said_at), "dim"),
+            Text(one_line(hit.speaker, 20), "bold dim"),
+            Text(f"\u201c{excerpt(hit.text, QUOTE, said.text)}\u201d", "dim"),
+        )
+    return rows
 
 
 def cited(hits: Sequence[Hit]) -> list[Source]:

@@ -1,14 +1,14 @@
-"""`mnemic chat`: a small loop that remembers. A question is answered from memory; anything else is taken in.
+"""`mnemic chat`: a small loop that remembers. What is said is kept and replied to from memory.
 
-What the user says is stored as turns of one session; replies are not, for they only repeat what memory holds and would
-be found again as if they were evidence. It works at a terminal and with lines from a pipe.
+With a language model it is a conversation, shown while it is written. Without one, a question is answered from memory
+and anything else is taken in, with what was learned from it. It works at a terminal and with lines from a pipe.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -16,17 +16,33 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from mnemic.core.answering import is_question
+from mnemic.errors import BudgetError, LanguageError, MnemicError
 from mnemic.shells.cli import people, showing
-from mnemic.shells.cli.as_json import plain
+from mnemic.shells.cli.answering import (
+    Budget,
+    Depth,
+    MaxTokens,
+    Mode,
+    Model,
+    Persona,
+    Relationship,
+    Stream,
+    Style,
+    Suggest,
+    System,
+    Temperature,
+    show_stream,
+    streams,
+)
+from mnemic.shells.cli.as_json import plain, plain_error
 from mnemic.shells.cli.face import Face, face_of
 from mnemic.shells.cli.wording import one_line
 
 if TYPE_CHECKING:
     from mnemic.api import Memory
+    from mnemic.model.answer import Answer
 
-ASKING: Final = frozenset(
-    "what when where who whom whose which why how did do does is are was were am can could will would should".split()
-)
 AGENT: Final = "mnemic"
 _COMMAND: Final = re.compile(r"/[a-z?]*", re.IGNORECASE)
 WELCOME: Final = "Tell me things, ask me things. /profile shows what I know, /quit ends."
@@ -40,10 +56,27 @@ def chat(
         str | None, typer.Option(help="Name of the conversation (default: a new one for today).")
     ] = None,
     cube: Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")] = None,
+    mode: Mode = "auto",
+    depth: Depth = 0,
+    suggest: Suggest = 0,
+    budget: Budget = 2_000,
+    persona: Persona = None,
+    style: Style = None,
+    relationship: Relationship = None,
+    system: System = None,
+    model: Model = None,
+    temperature: Temperature = None,
+    max_tokens: MaxTokens = None,
+    stream: Stream = True,
 ) -> None:
     """Talk to the memory: it keeps what you say and answers questions from it."""
     face = face_of(context)
     name = session or f"chat {datetime.now().astimezone():%Y-%m-%d %H:%M}"
+    wishes: dict[str, Any] = {
+        "session": name, "cube": cube, "agent": AGENT, "mode": mode, "depth": depth, "suggest": suggest,
+        "budget": budget, "persona": persona, "style": style, "relationship": relationship, "system": system,
+        "model": model, "temperature": temperature, "max_tokens": max_tokens,
+    }  # fmt: skip
     turns: list[Any] = []
     with face.memory() as memory:
         face.note(WELCOME)
@@ -58,33 +91,48 @@ def chat(
             if _COMMAND.fullmatch(line):
                 face.note(f"{line} is no command, and was not stored. {WELCOME}" if line != "/help" else WELCOME)
                 continue
-            turns.append(_turn(face, memory, line, name, cube))
+            turns.append(_turn(face, memory, line, wishes, stream=stream))
     if face.json:
         face.print_json({"session": name, "turns": turns})
 
 
-def _turn(face: Face, memory: Memory, line: str, session: str, cube: str | None) -> dict[str, Any]:
-    """Answer or take in one line, and store it."""
-    if is_question(line):
-        said = memory.ask(line, user=face.user, cubes=cube)
-        memory.add(line, user=face.user, session=session, agent=AGENT, cube=cube)
-        _reply(face, showing.answer(said, limit=2))
-        return {"said": line, "answer": plain(said)}
-    receipt = memory.add(line, user=face.user, session=session, agent=AGENT, cube=cube, wait=True)
+def _turn(face: Face, memory: Memory, line: str, wishes: Mapping[str, Any], *, stream: bool) -> dict[str, Any]:
+    """Say one line to the memory and show its reply. What this line alone came to grief on does not end the talk."""
+    try:
+        if stream and streams(face, memory, wishes["mode"]):
+            said = show_stream(face, memory.chat_stream(line, user=face.user, **wishes))
+            _reply(face, showing.beneath(said, talk=True))
+        else:
+            said = memory.chat(line, user=face.user, **wishes)
+            if said.mode == "extractive" and not is_question(line):
+                return _taken_in(face, memory, line, said, wishes["cube"])
+            _reply(face, showing.answer(said, limit=2, talk=said.mode != "extractive"))
+    except MnemicError as error:
+        if not isinstance(error, LanguageError | BudgetError) and getattr(error, "field", "") != "message":
+            raise
+        if face.json:
+            return {"said": line, "error": plain_error(error)}
+        face.fail(error)
+        return {"said": line}
+    face.notes(said.notes)
+    return {"said": line, "answer": plain(said)}
+
+
+def _taken_in(face: Face, memory: Memory, line: str, said: Answer, cube: str | None) -> dict[str, Any]:
+    """Tell what was learned from a line that no model replied to."""
+    jobs = [added.job for added in said.stored if added.job is not None]
+    if jobs:
+        memory.jobs.wait(jobs, user=face.user, cube=cube)
     learned = [
         memory_.current.text
-        for message in receipt.message_ids
+        for added in said.stored
+        for message in added.message_ids
         for memory_ in memory.explain(message, user=face.user, cube=cube).derived
     ]
     text = "Noted." if not learned else "Noted: " + "; ".join(one_line(one, 120).rstrip(".") for one in learned) + "."
     _reply(face, Text(text, "green"))
-    return {"said": line, "learned": learned}
-
-
-def is_question(line: str) -> bool:
-    """Tell whether a line asks: it ends in a question mark, or begins as a question does."""
-    words = line.lower().split()
-    return line.rstrip().endswith("?") or (bool(words) and words[0].rstrip("'s") in ASKING)
+    face.notes(said.notes)
+    return {"said": line, "learned": learned, "answer": plain(said)}
 
 
 def _lines(face: Face) -> Iterator[str]:

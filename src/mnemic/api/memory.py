@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
+from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
-from mnemic.model.answer import Answer
+from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
+from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
-from mnemic.model.job import Job
-from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
 from mnemic.model.message import Message, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
-from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel
@@ -150,6 +149,28 @@ class Memory:
         """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._parts.curate.restore(id, user=user, version=version, cube=cube)
 
+    def feedback(
+        self,
+        text: str,
+        *,
+        user: str | int,
+        cube: str | None = None,
+        session: str | int | None = None,
+        dry_run: bool = False,
+        mode: str = "auto",
+    ) -> Feedback:
+        """Change memories as plain words ask: "forget the peanut thing", "my sister is called Noor, not Nora".
+
+        What is meant is found, and changed as new versions, all of it or nothing; the reply shows each step, and has
+        the id that `undo` takes. The words are kept as a message (session `feedback`). With `dry_run`, the plan is
+        shown and nothing is written. A language model reads the words when there is one, rules (English) when not, or
+        when it fails; `mode` `rules` or `model` allows only one of them. When it is not plain what is meant, nothing is
+        changed, and the reply says so.
+        """
+        given = self._parts.feedback.give(text, user=user, cube=cube, session=session, dry_run=dry_run, mode=mode)
+        self._parts.worker.wake()
+        return given
+
     def changes(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[MemoryChange]:
         """Return the changes that were made of several memories at once, newest first."""
         return self._parts.changing.list(user=user, limit=limit, cube=cube)
@@ -248,24 +269,91 @@ class Memory:
         """
         return self._parts.contexts.context(query, user=user, budget=budget, **options)
 
-    def ask(
-        self,
-        question: str,
-        *,
-        user: str | int,
-        cubes: Sequence[str] | str | None = None,
-        as_of: datetime | str | float | None = None,
-        reference_time: datetime | str | float | None = None,
-    ) -> Answer:
-        """Answer a question from memory, with citations; without a model the answer is extractive and says so."""
-        return self._parts.answer.ask(question, user=user, cubes=cubes, as_of=as_of, reference_time=reference_time)
+    def ask(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Answer:
+        """Answer a question from memory, with citations, or say that memory does not hold the answer.
+
+        `mode` `auto` asks the language model when there is one; when it fails, or names nothing that its answer
+        stands on, the answer is extractive and a note says why. `extractive` asks none; `model` raises instead
+        (`InputError` without a model, `LanguageError`, `BudgetError`). `as_of`, `reference_time` and `cubes` are those
+        of `search`; the other options are told in `mnemic.model.answer.AskOptions`. A model answers in the question's
+        language and names memories by number (`Answer.numbers`). A question that is too long for it is an `InputError`.
+        """
+        return self._parts.generate.ask(question, user=user, **options)
+
+    def ask_stream(self, question: str, *, user: str | int, **options: Unpack[AskOptions]) -> Iterator[str | Answer]:
+        """Yield the text of what `ask` would answer as it is written, then the `Answer`.
+
+        References stand as the model wrote them; those that name no memory are missing only in the answer's text. When
+        the model fails before the first piece, the extractive answer comes in one; after it, `LanguageError` is raised
+        and no answer comes. While the model may still search (`depth`), nothing is shown.
+        """
+        return self._parts.generate.ask_stream(question, user=user, **options)
+
+    def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+        """Reply to a message with what was said before in mind, and keep both; see `mnemic.model.answer.ChatOptions`.
+
+        The model gets the end of the session, the user's profile and what memory holds on the message. The message is
+        stored before the model is asked, the reply after it, and only when a model wrote it whole; `Answer.stored` has
+        the receipts. Without a model, questions get the extractive answer and statements a plain acknowledgement.
+        `found` tells whether the reply names memories.
+        """
+        try:
+            return self._parts.chat.chat(message, user=user, **options)
+        finally:
+            self._parts.worker.wake()
+
+    def chat_stream(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
+        """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`.
+
+        The message is stored when this returns, the reply before the `Answer` comes: not when the model breaks off, or
+        when the caller stops listening.
+        """
+        pieces = self._parts.chat.chat_stream(message, user=user, **options)
+        self._parts.worker.wake()
+        return self._waking(pieces)
+
+    def _waking(self, pieces: Iterator[str | Answer]) -> Iterator[str | Answer]:
+        try:
+            yield from pieces
+        finally:
+            self._parts.worker.wake()
 
     def profile(
         self, *, user: str | int, subject: str | None = None, as_of: datetime | str | float | None = None,
-        cube: str | None = None,
+        template: str | Sequence[str] | None = None, cube: str | None = None,
     ) -> Profile:  # fmt: skip
-        """Return what is known about a person (default: everyone in the cube), with evidence and history."""
-        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, cube=cube)
+        """Return what is known about a person (default: everyone in the cube), with evidence and history.
+
+        A template (`person`, `assistant`, `customer`, one of the file that the setting `profile_templates` names, or a
+        list of attributes) says what is shown, and in which order, of one person (default: the user); `missing` names
+        those of its attributes of which nothing is known.
+        """
+        return self._parts.profiles.profile(user=user, subject=subject, as_of=as_of, template=template, cube=cube)
+
+    def set_profile(
+        self,
+        attribute: str,
+        value: str | None = None,
+        *,
+        user: str | int,
+        subject: str | None = None,
+        remove: bool = False,
+        locked: bool | None = None,
+        cube: str | None = None,
+    ) -> Sequence[MemoryRecord]:
+        """Set an attribute of a person (default: the user) by its dotted name, such as `home.place`; return what is
+        known of it.
+
+        Of an attribute that holds many values, one is added. `remove` takes back all that is known of it. With
+        `locked`, the attribute stays as it is whatever is said later, also when nothing is known of it yet and it holds
+        one value at a time; False lets it change again. `undo` takes an edit back (see `changes`). Raises `InputError`
+        naming the nearest attributes for one that there is not.
+        """
+        edited = self._parts.profile_editing.set(
+            attribute, value, user=user, subject=subject, remove=remove, locked=locked, cube=cube
+        )
+        self._parts.worker.wake()
+        return edited
 
     def get(self, id: str, *, user: str | int, cube: str | None = None) -> Item:  # noqa: A002
         """Return a message or a memory by id, whole. Raises `NotFoundError`."""
@@ -319,92 +407,3 @@ class Memory:
         imported = self._parts.portability.load(lines, user=user, cube=cube)
         self._parts.worker.wake()
         return imported
-
-
-def reindex(
-    path: str | Path | None = None,
-    *,
-    settings: Settings | Mapping[str, Any] | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> int:
-    """Embed everything in a folder anew with the embedder of the settings; return how many entries were embedded.
-
-    It can be stopped and run again; `progress` is told (done, total). Raises `EmbedderError` when the model fails.
-    """
-    parts = wiring.build(config.load(path, {**_mapping(settings), "worker": False}), replacing=True)
-    try:
-        return parts.reindex.run(progress)
-    finally:
-        parts.close()
-
-
-def _mapping(settings: Settings | Mapping[str, Any] | None) -> dict[str, Any]:
-    if isinstance(settings, Settings):
-        return {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return dict(settings or {})
-
-
-class Cubes:
-    """Namespaces of memories: `memory.cubes`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    def create(self, name: str, *, user: str | int, kind: str = "project") -> Cube:
-        """Create a cube that the user owns: a project's, an agent's or a knowledge base's."""
-        return self._parts.cubes.create(name, user=user, kind=kind)
-
-    def list(self, *, user: str | int) -> Sequence[Cube]:
-        """Return the cubes that the user may read, oldest first."""
-        return self._parts.cubes.list(user=user)
-
-    def delete(self, cube: str, *, user: str | int) -> Forgotten:
-        """Erase a cube with all that is in it; only its owner may."""
-        return self._parts.forget.delete_cube(cube, user=user)
-
-
-class LanguageModels:
-    """The language model, when one is configured, and what it cost: `memory.llm`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    @property
-    def name(self) -> str | None:
-        """The name of the model that refines and answers; None when there is none."""
-        return None if self._parts.language is None else self._parts.language.name
-
-    def complete(self, prompt: Prompt, *, user: str | int, purpose: str = "caller", cube: str | None = None) -> Reply:
-        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it.
-
-        Raises `InputError` when no model is configured, `BudgetError`, `LanguageError`.
-        """
-        return self._parts.accounts.complete(prompt, user=user, purpose=purpose, cube=cube)
-
-    def usage(self, *, user: str | int, cube: str | None = None) -> Usage:
-        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model."""
-        return self._parts.accounts.usage(user=user, cube=cube)
-
-    def calls(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[Call]:
-        """Return the last calls, newest first."""
-        return self._parts.accounts.calls(user=user, limit=limit, cube=cube)
-
-
-class Jobs:
-    """Background work: `memory.jobs`."""
-
-    def __init__(self, parts: wiring.Parts) -> None:
-        self._parts = parts
-
-    def list(self, *, user: str | int, open_only: bool = False, cube: str | None = None) -> Sequence[Job]:
-        """Return jobs, newest first."""
-        return self._parts.explain.jobs(user=user, open_only=open_only, cube=cube)
-
-    def wait(
-        self, jobs: str | Sequence[str] | None = None, *, user: str | int, timeout: float = 60, cube: str | None = None
-    ) -> Sequence[Job]:
-        """Wait until jobs (default: all of the user's open ones) are finished; return them.
-
-        Raises `WaitTimeoutError` after `timeout` seconds (the work goes on), `JobError` for one that ended dead.
-        """
-        return self._parts.worker.wait(cube, jobs, user=str(user), timeout=timeout)

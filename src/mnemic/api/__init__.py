@@ -1,0 +1,7 @@
+"""The embedded face of Mnemic: it says what each call takes and gives, and does nothing itself."""
+
+from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.memory import Memory, Messages
+from mnemic.api.reindexing import reindex
+
+__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "reindex"]

@@ -1,0 +1,1 @@
+"""What models are told in an evaluation, as files; `mnemic.core.prompts.load` reads them."""

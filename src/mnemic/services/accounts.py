@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_count, check_id
 from mnemic.errors import InputError
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.ports.clock import Clock
@@ -55,8 +55,7 @@ class Accounts:
 
     def calls(self, *, user: object, limit: object = 100, cube: object = None) -> Sequence[Call]:
         """Return the last calls, newest first."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
-            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
+        most = check_count(limit, "limit", most=LIMIT)
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            return () if target is None else tx.usage.calls(target.key, limit=limit)
+            return () if target is None else tx.usage.calls(target.key, limit=most)

@@ -18,6 +18,7 @@ from mnemic.core.changing import Edit, step_of
 from mnemic.core.feedback import Put, read_feedback
 from mnemic.core.feedback_edits import Drafting, draft_edits
 from mnemic.core.feedback_plan import NEAREST, SHOWN, Known, Plan, Shown, plan_feedback
+from mnemic.core.intake import check_flag, check_text
 from mnemic.core.profile import known_as
 from mnemic.errors import EmbedderError, InputError, ModelError
 from mnemic.ids import new_id
@@ -48,6 +49,7 @@ MODES: Final = ("auto", RULES, "model")
 LONGEST: Final = 4_000
 """Characters of feedback at most."""
 
+_EMPTY: Final = "say what is to change"
 _INVISIBLE: Final = "\0\ufeff\u200b"
 _CATCH_UP: Final = 8  # batches of unread messages that are read before feedback is
 _PAGE: Final = 1_000  # memories read together
@@ -120,13 +122,11 @@ class FeedbackService:
         mode: object = "auto",
     ) -> Feedback:
         """Change memories as feedback asks; see `Memory.feedback`."""
-        words = _words(text)
-        if not isinstance(dry_run, bool):
-            raise InputError("dry_run", f"needs true or false, got {dry_run!r}")
+        words, planned = _words(text), check_flag(dry_run, "dry_run")
         self._check_mode(mode)
         with self._store.read() as tx:
             target = writable(self._scoping, tx, user, cube)
-        notes = self._catch_up(target, dry_run=dry_run)
+        notes = self._catch_up(target, dry_run=planned)
         with self._store.read() as tx:
             memories = _every(tx, target)
         asked = self._asked(words, user, cube, session, known_as(memories, str(user)), notes)
@@ -136,7 +136,7 @@ class FeedbackService:
         draft = draft_edits(plan.intents, self._drafting(memories, asked.source(), target))
         edits = draft.edits()
         told = tuple(dict.fromkeys((*asked.notes, *plan.notes, *draft.notes)))
-        if dry_run or not edits:
+        if planned or not edits:
             steps = tuple(step_of(edit, planned=True) for edit in edits)
             skipped = tuple(draft.skipped)
             return Feedback(
@@ -291,13 +291,12 @@ class FeedbackService:
 
 
 def _words(text: object) -> str:
-    if not isinstance(text, str):
-        raise InputError("text", f"needs a string, got {type(text).__name__}")
-    if not text.strip().strip(_INVISIBLE):
-        raise InputError("text", "is empty; say what is to change")
-    if len(text) > LONGEST:
-        raise InputError("text", f"has {len(text):,} characters; feedback has {LONGEST:,} at most")
-    return text
+    told = check_text(text, "text", _EMPTY)
+    if not told.strip().strip(_INVISIBLE):
+        raise InputError("text", f"is empty; {_EMPTY}")
+    if len(told) > LONGEST:
+        raise InputError("text", f"has {len(told):,} characters; feedback has {LONGEST:,} at most")
+    return told
 
 
 def _every(tx: Transaction, target: Cube | None) -> list[Memory]:

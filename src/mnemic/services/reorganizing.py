@@ -15,6 +15,7 @@ from typing import Final
 import numpy as np
 
 from mnemic.core.changing import Edit, step_of
+from mnemic.core.intake import check_flag
 from mnemic.core.reorganizing import (
     ASKED,
     Likeness,
@@ -29,7 +30,7 @@ from mnemic.core.reorganizing import (
     themes,
     themes_prompt,
 )
-from mnemic.errors import InputError, ModelError
+from mnemic.errors import ModelError
 from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.job import REORGANIZE, queued
@@ -87,11 +88,10 @@ class Reorganizing:
 
     def run(self, *, user: object, dry_run: object = False, cube: object = None) -> MemoryChange | None:
         """Put a cube in order; see `Memory.reorganize`."""
-        if not isinstance(dry_run, bool):
-            raise InputError("dry_run", f"needs true or false, got {dry_run!r}")
+        planned = check_flag(dry_run, "dry_run")
         with self._store.read() as tx:
             target = writable(self._scoping, tx, user, cube)
-        return None if target is None else self._run(target.key, dry_run=dry_run)
+        return None if target is None else self._run(target.key, dry_run=planned)
 
     def queue(self, cube_key: int) -> None:
         """Plan the next run for a cube that has enough memories, when none is planned."""

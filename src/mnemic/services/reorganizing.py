@@ -119,7 +119,7 @@ class Reorganizing:
         with self._store.read() as tx:
             sight = _seen(tx, cube_key)
         pairs = likenesses(sight.placed)
-        found = themes(sight.placed, set(sight.summed))
+        found = themes(sight.placed, sight.summed)
         same = [(pair.first, pair.second) for pair in pairs if pair.plain]
         same += self._judged(cube_key, [pair for pair in pairs if not pair.plain][:ASKED])
         now = self._clock.now()
@@ -127,12 +127,12 @@ class Reorganizing:
         drawn = self._drawn(cube_key, found)
         edits += [Edit(Action.ADD, None, memory, _SUMMED) for memory, _ in drawn]
         edits = _each_once(edits)
-        change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
         if not edits:
             return None
         if dry_run:
             steps = tuple(step_of(edit, planned=True) for edit in edits)
             return MemoryChange("", cube_key, KIND, "", now, steps)
+        change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
         vectors = vectors_of(self._embedder, edits)
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)

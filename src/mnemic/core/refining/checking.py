@@ -20,10 +20,11 @@ from mnemic.core.refining.prompting import CUSTOM, TYPES, slug
 from mnemic.core.refining.quoting import locate
 from mnemic.core.refining.reading import Answered, Described, Evidence, Named, Related, Statement
 from mnemic.core.refining.timing import held
+from mnemic.core.replies import one_line, picked
 from mnemic.core.wording import same_value
 from mnemic.model.memory import Candidate, MemoryKind
 from mnemic.model.message import MessageRole, StoredMessage
-from mnemic.text import clean, fold, shorten, words
+from mnemic.text import fold, shorten, words
 
 SAID: Final = 0.85
 """Confidence in what somebody said in so many words."""
@@ -33,7 +34,6 @@ CONCLUDED: Final = 0.6
 
 _SELF: Final = frozenset("i me user speaker the_user the_speaker human".split())
 _LONGEST: Final = {"statement": 400, "value": 160, "reason": 240, "title": 80, "summary": 600}
-_NUMBER: Final = re.compile(r"\d+")
 _LEAF: Final = re.compile(r"[a-z][a-z0-9_]{0,40}\Z")
 _AGENT: Final = {"promise": "agent.promise", "learned": "agent.learned"}
 _USUAL: Final = {"preference": "preference.like", "event": "event.happened", "plan": "plan.intends"}
@@ -94,9 +94,6 @@ class _Judge:
     def __init__(self, batch: Batch, drawn_by: str) -> None:
         self._batch = batch
         self._drawn_by = drawn_by
-        self._numbered = {f"m{number}": message for number, message in enumerate(batch.messages, 1)}
-        self._known = {f"k{number}": memory for number, memory in enumerate(batch.known, 1)}
-        self._topics = {f"t{number}": topic.segment.id for number, topic in enumerate(batch.topics, 1)}
         self._before = _turns_before(batch)
         every = (*batch.before, *batch.messages)
         self._heard = " ".join(f"{message.speaker} {message.text}" for message in every)
@@ -106,7 +103,7 @@ class _Judge:
     def statement(self, said: Statement) -> Item:
         """Return the item of a statement; raises `_Voided`."""
         quotes = self._quotes(said.evidence)
-        known = self._known.get(_reference("k", said.known))
+        known = picked(said.known, self._batch.known)
         subject = self._subject(said, quotes)
         attribute = self._attribute(said)
         text, value = _cleaned("statement", said.statement), _cleaned("value", said.value or said.statement)
@@ -141,7 +138,7 @@ class _Judge:
             drawn_by=self._drawn_by,
             reason=_cleaned("reason", said.reason) if concluded else "",
         )
-        tie: Tie = said.change if known is not None else "new"  # type: ignore[assignment]  # reading holds it to TIES
+        tie: Tie = said.change if known is not None else "new"
         return Item(first, candidate, tuple((each.message, each.words) for each in quotes[1:]), tie, known)
 
     def relation(self, said: Related) -> Item:
@@ -182,7 +179,7 @@ class _Judge:
             name = _cleaned("title", each.name)
             held_in: dict[str, str] = {}
             for reference in each.messages:
-                message = self._numbered.get(_reference("m", reference))
+                message = picked(reference, self._batch.messages)
                 place = None if message is None else locate(name, message.text)
                 if message is not None and place is not None:
                     held_in[message.id] = message.text[place[0] : place[1]]
@@ -191,19 +188,20 @@ class _Judge:
 
     def topics(self, described: Iterable[Described]) -> Iterable[TopicNote]:
         """Yield descriptions of the topics that were asked for, each once."""
-        left = dict(self._topics)
+        left = {topic.segment.id for topic in self._batch.topics}
         for each in described:
-            segment_id = left.pop(_reference("t", each.topic), None)
+            topic = picked(each.topic, self._batch.topics)
             title, summary = _cleaned("title", each.title), _cleaned("summary", each.summary)
             keywords = tuple(dict.fromkeys(_cleaned("title", word) for word in each.keywords if word.strip()))[:8]
-            if segment_id is not None and title and summary:
-                yield TopicNote(segment_id, title, summary, keywords)
+            if topic is not None and topic.segment.id in left and title and summary:
+                left.remove(topic.segment.id)
+                yield TopicNote(topic.segment.id, title, summary, keywords)
 
     def _quotes(self, evidence: Sequence[Evidence]) -> list[_Quote]:
         found: list[_Quote] = []
         reason = "it has no evidence"
         for each in evidence[:3]:
-            message = self._numbered.get(_reference("m", each.message))
+            message = picked(each.message, self._batch.messages)
             if message is None:
                 reason = f"there is no message {each.message!r}"
                 continue
@@ -231,7 +229,7 @@ class _Judge:
         if MessageRole.USER not in roles:
             raise _Voided("only the assistant says so")
         speaker = next(quote.message.speaker for quote in quotes if quote.message.role is MessageRole.USER)
-        about = " ".join(clean(said.about).split())
+        about = _cleaned("value", said.about)
         if not about or "_".join(words(about)) in _SELF:
             return speaker
         if fold(about) in self._people:
@@ -276,12 +274,6 @@ def _turns_before(batch: Batch) -> Mapping[str, StoredMessage]:
     return {message.id: before for message, before in found if before is not None}
 
 
-def _reference(letter: str, given: str) -> str:
-    """Return a reference such as m3, however the model wrote it."""
-    number = _NUMBER.search(given)
-    return f"{letter}{int(number.group())}" if number else ""
-
-
 def _is_known(name: str) -> bool:
     try:
         attribute_of(name)
@@ -291,4 +283,4 @@ def _is_known(name: str) -> bool:
 
 
 def _cleaned(field: str, text: str) -> str:
-    return shorten(" ".join(clean(text).split()), _LONGEST[field])
+    return one_line(text, _LONGEST[field])

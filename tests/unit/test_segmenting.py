@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from mnemic.core.segmenting import (
     BACKGROUND,
     SegmentMatrix,
-    Vector,
     assign,
     centre,
     chain,
     in_context,
     merge_centroid,
-    unit,
 )
+from mnemic.model.index import Vector, unit
 
 WIDTH = 64
 

@@ -13,12 +13,9 @@ from datetime import timedelta
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from mnemic.core.keywords import overlap, stems
-
-Vector = npt.NDArray[np.float32]
-"""One row of numbers, or a matrix of such rows; unit length where the text says so."""
+from mnemic.model.index import Vector, unit
 
 THRESHOLD: Final = 0.6
 """Score from which a page joins a segment."""
@@ -127,12 +124,6 @@ def chain(
         floor = 0.4 if middle is None else 0.2
     strictness = 1.0 + max(gap, timedelta()) / pause
     return float(unit(previous) @ unit(vector)) >= floor * strictness
-
-
-def unit(vector: Vector) -> Vector:
-    """Return the vector scaled to length 1; zeros stay zeros."""
-    length = float(np.linalg.norm(vector))
-    return (vector / np.float32(length)).astype(np.float32) if length > 0 else vector.astype(np.float32)
 
 
 def _cosines(vector: Vector, rows: Vector, middle: Vector) -> Vector:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from mnemic.core.intake import check_count, check_id
 from mnemic.errors import InputError
 from mnemic.model.language import Call, Prompt, Reply, Usage
+from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.services.language import Language
@@ -16,11 +16,6 @@ from mnemic.services.targets import readable
 
 LIMIT = 1_000
 """Calls in one list."""
-
-
-def midnight(now: datetime) -> datetime:
-    """Return the beginning of a day: budgets count from there, in UTC."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class Accounts:

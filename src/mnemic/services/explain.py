@@ -13,12 +13,12 @@ from mnemic.model.job import Job
 from mnemic.model.language import Usage
 from mnemic.model.memory import Memory
 from mnemic.model.message import Session, StoredMessage
+from mnemic.model.moment import midnight
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.accounts import midnight
 from mnemic.services.curate import find_item
 from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping

@@ -24,7 +24,7 @@ from mnemic.errors import EmbedderError, InputError, ModelError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step
 from mnemic.model.feedback import NOT_UNDERSTOOD, Feedback, Suggestion
-from mnemic.model.index import Vector
+from mnemic.model.index import Vector, unit
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -33,6 +33,7 @@ from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
 from mnemic.services.indexing import indexed_text
 from mnemic.services.nearest import nearest
+from mnemic.services.paging import every_memory
 from mnemic.services.remember import Prepared, Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
@@ -52,7 +53,6 @@ LONGEST: Final = 4_000
 _EMPTY: Final = "say what is to change"
 _INVISIBLE: Final = "\0\ufeff\u200b"
 _CATCH_UP: Final = 8  # batches of unread messages that are read before feedback is
-_PAGE: Final = 1_000  # memories read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class FeedbackService:
             target = writable(self._scoping, tx, user, cube)
         notes = self._catch_up(target, dry_run=planned)
         with self._store.read() as tx:
-            memories = _every(tx, target)
+            memories = [] if target is None else list(every_memory(tx, target.key))
         asked = self._asked(words, user, cube, session, known_as(memories, str(user)), notes)
         plan, mode_used = self._plan(asked, target, memories, str(mode))
         if not plan.intents:
@@ -163,7 +163,8 @@ class FeedbackService:
         """Store the words and make the change. Raises `_UnchangedError` when nothing is left to change."""
         target, added = self._remember.put(tx, asked.prepared)
         message_id = added.message_ids[0]
-        draft = draft_edits(plan.intents, self._drafting(_every(tx, target), asked.source(message_id), target))
+        memories = list(every_memory(tx, target.key))
+        draft = draft_edits(plan.intents, self._drafting(memories, asked.source(message_id), target))
         change = MemoryChange(new_id(), target.key, PURPOSE, asked.text, self._clock.now(), ())
         made = make(tx, tx.cubes.touch(target.key), draft.edits(), vectors, change, source=message_id)
         skipped = (*draft.skipped, *made.skipped)
@@ -217,11 +218,7 @@ class FeedbackService:
             return ()
         with self._store.read() as tx:
             held = tx.index.vectors(target.key, [memory.id for memory in beside])
-        return [
-            (memory, float(held[memory.id] @ vector / (np.linalg.norm(held[memory.id]) or 1.0)))
-            for memory in beside
-            if memory.id in held
-        ]
+        return [(memory, float(unit(held[memory.id]) @ vector)) for memory in beside if memory.id in held]
 
     def _shown(self, asked: _Asked, target: Cube, memories: Sequence[Memory]) -> Shown:
         """Return what a model is shown: memories that share words with the feedback, then those closest in meaning."""
@@ -297,16 +294,6 @@ def _words(text: object) -> str:
     if len(told) > LONGEST:
         raise InputError("text", f"has {len(told):,} characters; feedback has {LONGEST:,} at most")
     return told
-
-
-def _every(tx: Transaction, target: Cube | None) -> list[Memory]:
-    found: list[Memory] = []
-    while target is not None:
-        page = tx.memories.list(target.key, after=found[-1].id if found else None, limit=_PAGE)
-        found += page
-        if len(page) < _PAGE:
-            break
-    return found
 
 
 def _sharing(text: str, memories: Sequence[Memory]) -> list[Memory]:

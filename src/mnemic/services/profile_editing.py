@@ -27,6 +27,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
+from mnemic.services.paging import every_memory
 from mnemic.services.scoping import Scoping
 from mnemic.text import clean, fold
 
@@ -132,8 +133,8 @@ class ProfileEditing:
 
 def _named(tx: Transaction, cube_key: int, wish: _Wish) -> _Wish:
     """Return the wish about the name that its user is known by."""
-    some = tx.memories.list(cube_key, limit=1_000) if cube_key else []
-    return replace(wish, subject=known_as(some, wish.subject))
+    every = list(every_memory(tx, cube_key)) if cube_key else []
+    return replace(wish, subject=known_as(every, wish.subject))
 
 
 def _checked(value: object, remove: object, locked: object) -> str | None:

@@ -10,7 +10,7 @@ from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
-from mnemic.services.language import Language
+from mnemic.services.language import NONE_CONFIGURED, Language
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 
@@ -30,9 +30,7 @@ class Accounts:
     def complete(self, prompt: Prompt, *, user: object, purpose: object, cube: object = None) -> Reply:
         """Return the reply to a caller's prompt; see `LanguageModels.complete`."""
         if self._language is None:
-            raise InputError(
-                "llm", "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
-            )
+            raise InputError("llm", NONE_CONFIGURED)
         if not isinstance(prompt, Prompt):
             raise InputError("prompt", f"needs a Prompt, got {type(prompt).__name__}")
         told = check_id(purpose, "purpose")

@@ -32,6 +32,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
 from mnemic.services.indexing import indexed_text
+from mnemic.services.language import NONE_CONFIGURED
 from mnemic.services.nearest import nearest
 from mnemic.services.paging import every_memory
 from mnemic.services.remember import Prepared, Remember
@@ -282,9 +283,9 @@ class FeedbackService:
 
     def _check_mode(self, mode: object) -> None:
         if mode not in MODES:
-            raise InputError("mode", f"{mode!r} is not known; use one of {', '.join(MODES)}")
+            raise InputError("mode", f"{mode!r} is not known; known: {', '.join(MODES)}")
         if mode == "model" and self._reader is None:
-            raise InputError("mode", "no language model is configured; set MNEMIC_LLM_MODEL, or use `auto`")
+            raise InputError("mode", NONE_CONFIGURED)
 
 
 def _words(text: object) -> str:

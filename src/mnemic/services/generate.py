@@ -23,7 +23,7 @@ from mnemic.ports.clock import Clock
 from mnemic.services.answer import EMPTY, AnswerService
 from mnemic.services.dialogue import Dialogue
 from mnemic.services.gathering import Asking, Gathering, Material
-from mnemic.services.language import Language
+from mnemic.services.language import NONE_CONFIGURED, Language
 
 MODEL: Final = "model"
 
@@ -86,10 +86,7 @@ class Generate:
             raise InputError(name, f"is no option of `{kind}`; known: {', '.join(sorted(known.__optional_keys__))}")
         wish = read_wish(options, self._defaults)
         if wish.mode == MODEL and self._language is None:
-            raise InputError(
-                "mode", "is `model`, and no language model is configured; set MNEMIC_LLM_MODEL, or give one as "
-                "Memory(llm=)"
-            )  # fmt: skip
+            raise InputError("mode", NONE_CONFIGURED)
         now, as_of, given = self._clock.now(), options.get("as_of"), options.get("reference_time")
         session = options.get("session")
         return Asking(

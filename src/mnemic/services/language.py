@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, LanguageError, ModelError
@@ -24,6 +25,9 @@ from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens
 
 _log = logging.getLogger(__name__)
+
+NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
+"""What a caller is told who asks for a model where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

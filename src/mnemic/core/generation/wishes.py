@@ -52,7 +52,7 @@ def read_wish(options: AskOptions, defaults: Defaults) -> Wish:
     """Return a caller's options, checked; see `Memory.ask`. Raises `InputError`."""
     mode = options.get("mode", "auto")
     if mode not in MODES:
-        raise InputError("mode", f"{mode!r} is none of {', '.join(MODES)}")
+        raise InputError("mode", f"{mode!r} is not known; known: {', '.join(MODES)}")
     own = defaults.manner
     return Wish(
         mode=mode,

@@ -44,10 +44,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """Steps that were made together.
+    """Steps that were made together; `kind` is `feedback`, `edit`, `profile` or `reorganize`.
 
-    `kind` is `feedback`, `profile` or `reorganize`; `asked` are the words that asked for it, if any. `undone_at` is set
-    when it was taken back.
+    `asked` are the words that asked for it, if any. `undone_at` is set when it was taken back.
     """
 
     id: str

@@ -12,7 +12,7 @@ from mnemic.model.message import StoredMessage
 from mnemic.model.query import Context, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.hits import message_hit
+from mnemic.services.hits import message_hit, with_notes
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
 from mnemic.text import Trait, traits_of
@@ -52,7 +52,7 @@ class Contexts:
             return _packed(results, [], tokens, without)  # what lies around a hit may lie outside of these
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
-            beside = [hit for cube in scope.cubes for hit in _around(tx, cube, results)]
+            beside = [hit for cube in scope.cubes for hit in with_notes(tx, cube, _around(tx, cube, results), None)]
         return _packed(results, beside, tokens, without)
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
+from mnemic.core.changing import Edit, step_of
 from mnemic.core.curating import edited, restored
 from mnemic.core.erasure import marks
 from mnemic.core.intake import check_count, check_flag, check_id, check_names, check_text
 from mnemic.errors import EmbedderError, InputError, NotFoundError
 from mnemic.ids import new_id
+from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import Vector
 from mnemic.model.item import Item
 from mnemic.model.job import EMBED, queued
@@ -137,6 +140,7 @@ class Curate:
             text = indexed_text(changed.attribute, fresh.text)
             known = {version_id: vectors[text]} if text in vectors else {}
             put_memory(tx, tx.cubes.touch(target.key), changed, known)
+            tx.changes.put(_change(target.key, memory, changed, self._clock.now()))
             if not known:
                 tx.jobs.put(queued(new_id(), target.key, EMBED, self._clock.now()))
         return changed
@@ -148,6 +152,12 @@ class Curate:
         except EmbedderError as error:
             _log.warning("embedding_deferred", extra={"texts": len(texts), "reason": str(error)})
             return {}
+
+
+def _change(cube_key: int, before: Memory, after: Memory, now: datetime) -> MemoryChange:
+    """Return the record of a correction by hand: like every change it can be undone."""
+    step = step_of(Edit(Action.CORRECT, before, after, "corrected by hand"))
+    return MemoryChange(new_id(), cube_key, "edit", "", now, (step,))
 
 
 def find_item(tx: Transaction, cube: Cube | None, item_id: str) -> Item:

@@ -35,7 +35,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
+from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, with_notes, without_repeats
 from mnemic.services.questions import Questions
 from mnemic.services.reranking import DEPTH, Reranking
 from mnemic.services.scoping import Scoping
@@ -273,7 +273,7 @@ class Recall:
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
         holds = None if vector is None or not self._measured else likelihood(clues_of(view, question.speakers, looked))
-        return without_repeats(hits)[: request.limit], holds
+        return with_notes(tx, cube, without_repeats(hits)[: request.limit], request.as_of), holds
 
     def _question(
         self,

@@ -46,7 +46,7 @@ class Step:
 class MemoryChange:
     """Steps that were made together; `kind` is `feedback`, `edit`, `profile` or `reorganize`.
 
-    `asked` are the words that asked for it. `undone_at` is set when it was taken back.
+    `asked` are the words that asked for it, if any. `undone_at` is set when it was taken back.
     """
 
     id: str

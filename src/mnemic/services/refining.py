@@ -22,7 +22,7 @@ from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id
-from mnemic.model.index import Vector
+from mnemic.model.index import Vector, unit
 from mnemic.model.language import Reply
 from mnemic.model.memory import Memory, MemoryKind, Source
 from mnemic.model.message import MessageRole, StoredMessage
@@ -333,7 +333,7 @@ def _learn(tx: Transaction, known: Known, item: Item, vector: Vector, present: s
     cosine = 0.0
     if tied_to is not None:
         held = tx.index.vectors(item.message.cube_key, [tied_to.id]).get(tied_to.id)
-        cosine = 0.0 if held is None else float(held @ vector / (np.linalg.norm(held) * np.linalg.norm(vector) or 1))
+        cosine = 0.0 if held is None else float(unit(held) @ unit(vector))
     for candidate, against in woven(item, cosine):
         memory = known.learn(item.message, candidate, vector, against=against)
         if memory is None:

@@ -24,10 +24,11 @@ from mnemic.core.refining.prompting import CUSTOM, TYPES, slug
 from mnemic.core.refining.quoting import locate
 from mnemic.core.refining.reading import Answered, Described, Evidence, Named, Related, Statement
 from mnemic.core.refining.timing import Lasting, held
+from mnemic.core.replies import one_line, picked
 from mnemic.model.memory import Candidate, Memory, MemoryKind
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.moment import TimeSpan
-from mnemic.text import STOP_WORDS, clean, fold, shorten, words
+from mnemic.text import STOP_WORDS, fold, shorten, words
 
 SAID: Final = 0.85
 """Confidence in what somebody said in so many words."""
@@ -37,7 +38,6 @@ CONCLUDED: Final = 0.6
 
 _SELF: Final = frozenset("i me user speaker the_user the_speaker human".split())
 _LONGEST: Final = {"statement": 400, "value": 160, "reason": 240, "title": 80, "summary": 600}
-_NUMBER: Final = re.compile(r"\d+")
 _LEAF: Final = re.compile(r"[a-z][a-z0-9_]{0,40}\Z")
 _TURNS: Final = 3  # before a quote, whose names a statement may hold: who "she" is, was said a little earlier
 _PLAIN_ONLY: Final = ("identity.", "health.")
@@ -100,9 +100,6 @@ class _Judge:
     def __init__(self, batch: Batch, drawn_by: str) -> None:
         self._batch = batch
         self._drawn_by = drawn_by
-        self._numbered = {f"m{number}": message for number, message in enumerate(batch.messages, 1)}
-        self._known = {f"k{number}": memory for number, memory in enumerate(batch.known, 1)}
-        self._topics = {f"t{number}": topic.segment.id for number, topic in enumerate(batch.topics, 1)}
         self._before = _turns_before(batch)
         every = (*batch.before, *batch.messages)
         self._heard = " ".join(f"{message.speaker} {message.text}" for message in every)
@@ -113,7 +110,7 @@ class _Judge:
     def statement(self, said: Statement) -> Item:
         """Return the item of a statement; raises `_Voided`."""
         quotes = self._quotes(said.evidence)
-        known = self._known.get(_reference("k", said.known))
+        known = picked(said.known, self._batch.known)
         subject = self._subject(said, quotes)
         known = known if known is not None and _same_one(known.subject, subject) else None
         attribute = self._attribute(said)
@@ -151,7 +148,7 @@ class _Judge:
             drawn_by=self._drawn_by,
             reason=_cleaned("reason", said.reason) if concluded else "",
         )
-        tie: Tie = said.change if known is not None else "new"  # type: ignore[assignment]  # reading holds it to TIES
+        tie: Tie = said.change if known is not None else "new"
         if tie == "new" and (twin := self._twin(candidate)) is not None:
             tie, known = "same", twin
         return Item(first, candidate, tuple((each.message, each.words) for each in quotes[1:]), tie, known)
@@ -161,7 +158,7 @@ class _Judge:
         return next(
             (
                 memory
-                for memory in self._known.values()
+                for memory in self._batch.known
                 if words(memory.current.text) == words(candidate.text)
                 and memory.current.polarity == candidate.polarity
                 and fold(memory.subject) == fold(candidate.subject)
@@ -178,7 +175,7 @@ class _Judge:
         if known is not None:
             told.append(known.current.text)
         beside = self._words_behind(quotes, _TURNS)
-        beside += [each.current.text for each in self._known.values() if fold(each.subject) == fold(subject)]
+        beside += [each.current.text for each in self._batch.known if fold(each.subject) == fold(subject)]
         dated = text
         for quote in quotes:
             dated = _undated(dated, quote.message)
@@ -250,7 +247,7 @@ class _Judge:
             name = _cleaned("title", each.name)
             held_in: dict[str, str] = {}
             for reference in each.messages:
-                message = self._numbered.get(_reference("m", reference))
+                message = picked(reference, self._batch.messages)
                 place = None if message is None else locate(name, message.text)
                 if message is not None and place is not None:
                     held_in[message.id] = message.text[place[0] : place[1]]
@@ -259,19 +256,20 @@ class _Judge:
 
     def topics(self, described: Iterable[Described]) -> Iterable[TopicNote]:
         """Yield descriptions of the topics that were asked for, each once."""
-        left = dict(self._topics)
+        left = {topic.segment.id for topic in self._batch.topics}
         for each in described:
-            segment_id = left.pop(_reference("t", each.topic), None)
+            topic = picked(each.topic, self._batch.topics)
             title, summary = _cleaned("title", each.title), _cleaned("summary", each.summary)
             keywords = tuple(dict.fromkeys(_cleaned("title", word) for word in each.keywords if word.strip()))[:8]
-            if segment_id is not None and title and summary:
-                yield TopicNote(segment_id, title, summary, keywords)
+            if topic is not None and topic.segment.id in left and title and summary:
+                left.remove(topic.segment.id)
+                yield TopicNote(topic.segment.id, title, summary, keywords)
 
     def _quotes(self, evidence: Sequence[Evidence]) -> list[Quote]:
         found: list[Quote] = []
         reason = "it has no evidence"
         for each in evidence[:3]:
-            message = self._numbered.get(_reference("m", each.message))
+            message = picked(each.message, self._batch.messages)
             if message is None:
                 reason = f"there is no message {each.message!r}"
                 continue
@@ -299,7 +297,7 @@ class _Judge:
         if MessageRole.USER not in roles:
             raise _Voided("only the assistant says so")
         speaker = next(quote.message.speaker for quote in quotes if quote.message.role is MessageRole.USER)
-        about = " ".join(clean(said.about).split())
+        about = _cleaned("value", said.about)
         if not about or "_".join(words(about)) in _SELF:
             return speaker
         if fold(about) in self._people:
@@ -360,7 +358,7 @@ def _lasting(attribute: str) -> Lasting:
 def _in_digits(value: str) -> str:
     """Return a count as rules write it: 6 for six."""
     said = numbers_said(value)
-    return str(max(said)) if said and not _NUMBER.search(value) else value
+    return value if not said or any(char.isdigit() for char in value) else str(max(said))
 
 
 def _check_concluded(reason: str, value: str, attribute: str, told: Sequence[str]) -> None:
@@ -398,12 +396,6 @@ def _undated(text: str, message: StoredMessage) -> str:
     return text
 
 
-def _reference(letter: str, given: str) -> str:
-    """Return a reference such as m3, however the model wrote it."""
-    number = _NUMBER.search(given)
-    return f"{letter}{int(number.group())}" if number else ""
-
-
 def _is_known(name: str) -> bool:
     try:
         attribute_of(name)
@@ -413,4 +405,4 @@ def _is_known(name: str) -> bool:
 
 
 def _cleaned(field: str, text: str) -> str:
-    return shorten(" ".join(clean(text).split()), _LONGEST[field])
+    return one_line(text, _LONGEST[field])

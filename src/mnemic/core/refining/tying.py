@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from mnemic.core.grounding import shares_a_word
 from mnemic.core.refining.batch import Item
 from mnemic.core.wording import says_more, stems_key
 from mnemic.model.memory import Candidate, Memory
 
-NEAR: float = 0.5
+NEAR: Final = 0.5
 """Cosine below which two statements that share no word are not about the same thing, whatever the model says."""
 
 

@@ -12,17 +12,22 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, LanguageError, ModelError
 from mnemic.ids import new_id
 from mnemic.model.language import Call, Prompt, Reply
+from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens
 
 _log = logging.getLogger(__name__)
+
+NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
+"""What a caller is told who asks for a model where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +124,10 @@ class Language:
     def _check_budget(self, cube_key: int, now: datetime) -> None:
         if not self._budget.calls and not self._budget.tokens:
             return
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        begun = midnight(now)
         with self._store.read() as tx:
-            spent = tx.usage.since(cube_key, midnight)
-        left = (midnight + timedelta(days=1) - now).total_seconds()
+            spent = tx.usage.since(cube_key, begun)
+        left = (begun + timedelta(days=1) - now).total_seconds()
         tokens = spent.tokens_in + spent.tokens_out
         for name, used, most in (("calls", spent.calls, self._budget.calls), ("tokens", tokens, self._budget.tokens)):
             if most and used >= most:

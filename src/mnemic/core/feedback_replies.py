@@ -18,11 +18,11 @@ from mnemic.core.feedback_plan import Intent, Learn, Plan, Remove, Restate, Rewo
 from mnemic.core.grounding import shares_a_word, unsaid
 from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.prompting import OPEN
-from mnemic.core.replies import json_in
+from mnemic.core.replies import json_in, number_in
 from mnemic.model.change import Action
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.model.memory import Candidate, Memory, MemoryKind
-from mnemic.text import fold
+from mnemic.text import clean, fold
 
 MAX_TOKENS: Final = 1_500
 """Tokens of an answer at most."""
@@ -32,21 +32,19 @@ LONGEST: Final = 600
 
 ACTIONS: Final = ("correct", "replace", "change", "supplement", "remove", "add")
 _FALLBACK: Final = "note.fact"
-_NUMBER: Final = re.compile(r"\d{1,6}")
 
 
 def _text(value: Any) -> Any:
     if value is None:
         return ""
+    if isinstance(value, str):
+        return clean(value)
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _number(value: Any) -> Any:
     """Take a number however it is written: 3, "3", "memory 3", "#3"; nothing is 0."""
-    if isinstance(value, str):
-        found = _NUMBER.search(value)
-        return int(found.group()) if found else 0
-    return 0 if value is None else value
+    return number_in(value) if value is None or isinstance(value, str) else value
 
 
 def _flag(value: Any) -> Any:

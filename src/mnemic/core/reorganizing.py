@@ -17,7 +17,7 @@ from mnemic.core.changing import Edit, joined, merged
 from mnemic.core.grounding import unsaid
 from mnemic.core.profile import PLAN_LASTS, described
 from mnemic.core.prompts import load, on_one_line
-from mnemic.core.replies import json_in
+from mnemic.core.replies import json_in, number_in
 from mnemic.core.timeline import SAME_EVENT
 from mnemic.core.wording import value_terms
 from mnemic.model.change import Action
@@ -146,7 +146,7 @@ def pairs_prompt(pairs: Sequence[Likeness]) -> Prompt:
 
 def same_pairs(pairs: Sequence[Likeness], reply: Reply) -> list[tuple[Memory, Memory]]:
     """Return the pairs that the model says are the same. Raises `LanguageError` for a reply that is no JSON."""
-    told = {_number(entry.get("pair")): entry.get("change") for entry in _entries(reply, "pairs")}
+    told = {number_in(entry.get("pair")): entry.get("change") for entry in _entries(reply, "pairs")}
     return [(pair.first, pair.second) for number, pair in enumerate(pairs, 1) if told.get(number) == "same"]
 
 
@@ -167,7 +167,7 @@ def insights(
     drawn: list[tuple[Memory, Theme]] = []
     left = dict(enumerate(found, 1))
     for entry in _entries(reply, "insights"):
-        theme = left.pop(_number(entry.get("group")), None)
+        theme = left.pop(number_in(entry.get("group")), None)
         text = shorten(" ".join(clean(str(entry.get("sentence") or "")).split()), 400)
         value = shorten(" ".join(clean(str(entry.get("value") or "")).split()), 120)
         if theme is None or not text or not value:
@@ -282,8 +282,3 @@ def _list_of(name: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
 def _entries(reply: Reply, name: str) -> list[dict[str, Any]]:
     found = json_in(reply.text, cut=reply.cut, wrapped_as=name).get(name)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
-
-
-def _number(given: object) -> int:
-    digits = "".join(char for char in str(given) if char.isdigit())
-    return int(digits) if digits and len(digits) < 6 else 0

@@ -20,6 +20,8 @@ _OPENING: Final = re.compile(r"\{\s*(?:[\"}]|\Z)|\[\s*(?:[{\[\]]|\Z)")
 _TRIES: Final = 20
 """Places at which JSON may begin that are looked at: prose holds brackets too."""
 _SHOWN: Final = 120  # characters of a reply in an error
+_NUMBER: Final = re.compile(r"\d+")
+_DIGITS: Final = 6  # of a number that something was shown under; longer ones are none, and may be too long to read
 
 
 def json_in(text: str, *, cut: bool = False, wrapped_as: str | None = None) -> dict[str, Any]:
@@ -39,6 +41,12 @@ def json_in(text: str, *, cut: bool = False, wrapped_as: str | None = None) -> d
         f"the language model answered with something that is not the JSON it was asked for: {shown!r}",
         passing=True, retry_after=None, status=None,
     )  # fmt: skip
+
+
+def number_in(given: object) -> int:
+    """Return the number under which something was shown, however it is written: 3, "m3", "#3"; 0 for none."""
+    found = _NUMBER.search(given if isinstance(given, str) else "" if given is None else str(given))
+    return int(found.group()) if found is not None and len(found.group()) <= _DIGITS else 0
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 * Evidence: a quote that stands in the message that it names. What is not there voids the item.
 * Who: the subject spoke, is named in the messages, or is known. What an assistant says tells nothing about a person
-  unless a person's message is evidence too; promises need the assistant's own words.
+  unless a person's message is evidence too; promises need the assistant's own words. Where rules read whose statement
+  it is, and whether it is denied, they decide (`agreeing`).
 * What: no number and no name that nobody said (`grounding`), and a word of the value, unless it is a conclusion.
 """
 
@@ -15,11 +16,13 @@ from typing import Final
 
 from mnemic.core.extraction.attributes import attribute_of, kind_of
 from mnemic.core.grounding import shares_a_word, unsaid
+from mnemic.core.refining.agreeing import disputed
 from mnemic.core.refining.batch import Batch, Drawn, Item, Mention, Tie, TopicNote, Void
 from mnemic.core.refining.prompting import CUSTOM, TYPES, slug
 from mnemic.core.refining.quoting import locate
 from mnemic.core.refining.reading import Answered, Described, Evidence, Named, Related, Statement
 from mnemic.core.refining.timing import held
+from mnemic.core.replies import number_in
 from mnemic.core.wording import same_value
 from mnemic.model.memory import Candidate, MemoryKind
 from mnemic.model.message import MessageRole, StoredMessage
@@ -33,7 +36,6 @@ CONCLUDED: Final = 0.6
 
 _SELF: Final = frozenset("i me user speaker the_user the_speaker human".split())
 _LONGEST: Final = {"statement": 400, "value": 160, "reason": 240, "title": 80, "summary": 600}
-_NUMBER: Final = re.compile(r"\d+")
 _LEAF: Final = re.compile(r"[a-z][a-z0-9_]{0,40}\Z")
 _AGENT: Final = {"promise": "agent.promise", "learned": "agent.learned"}
 _USUAL: Final = {"preference": "preference.like", "event": "event.happened", "plan": "plan.intends"}
@@ -141,6 +143,9 @@ class _Judge:
             drawn_by=self._drawn_by,
             reason=_cleaned("reason", said.reason) if concluded else "",
         )
+        dispute = self._dispute(candidate, quotes, dated=bool(when.valid_to or when.time))
+        if dispute is not None:
+            raise _Voided(dispute)
         tie: Tie = said.change if known is not None else "new"  # type: ignore[assignment]  # reading holds it to TIES
         return Item(first, candidate, tuple((each.message, each.words) for each in quotes[1:]), tie, known)
 
@@ -240,6 +245,13 @@ class _Judge:
             return about
         raise _Voided(f"nobody of the name {about!r} is in the messages")
 
+    def _dispute(self, candidate: Candidate, quotes: Sequence[_Quote], *, dated: bool) -> str | None:
+        """Return why rules do not bear out a statement; several quotes say more together than rules can read."""
+        first = quotes[0].message
+        if len(quotes) > 1 or first.role is not MessageRole.USER or candidate.attribute in _AGENT.values():
+            return None
+        return disputed(candidate, first, self._before.get(first.id), dated=dated)
+
     def _attribute(self, said: Statement) -> str:
         if said.kind in _AGENT:
             return _AGENT[said.kind]
@@ -278,8 +290,8 @@ def _turns_before(batch: Batch) -> Mapping[str, StoredMessage]:
 
 def _reference(letter: str, given: str) -> str:
     """Return a reference such as m3, however the model wrote it."""
-    number = _NUMBER.search(given)
-    return f"{letter}{int(number.group())}" if number else ""
+    number = number_in(given)
+    return f"{letter}{number}" if number else ""
 
 
 def _is_known(name: str) -> bool:

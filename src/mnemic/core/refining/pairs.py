@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.batch import TIES, Item, Tie
-from mnemic.core.replies import json_in
+from mnemic.core.refining.fitting import A_TURN
+from mnemic.core.replies import json_in, number_in
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.model.memory import Memory
+from mnemic.text import estimate_tokens
 
 CLOSE: Final = 0.8
 """Cosine of two statements from which they may be about the same thing."""
@@ -49,17 +51,26 @@ def pairs_prompt(pairs: Sequence[Pair]) -> Prompt:
     return Prompt(turns, schema=SCHEMA, max_tokens=64 + 24 * len(pairs))
 
 
+def pairs_in(pairs: Sequence[Pair], context: int) -> Sequence[Pair]:
+    """Return the first pairs, as many as a model takes in at once."""
+    kept = pairs
+    while kept:
+        prompt = pairs_prompt(kept)
+        if prompt.max_tokens + sum(estimate_tokens(turn.text) + A_TURN for turn in prompt.turns) <= context:
+            break
+        kept = kept[:-1]
+    return kept
+
+
 def tied(items: Sequence[Item], pairs: Sequence[Pair], reply: Reply) -> list[Item]:
     """Return the items with the ties that the model told. Raises `LanguageError` for a reply that is no JSON."""
     told = json_in(reply.text, cut=reply.cut, wrapped_as="pairs").get("pairs")
     found = list(items)
     for entry in told if isinstance(told, list) else []:
-        number = (
-            "".join(char for char in str(entry.get("pair", "")) if char.isdigit()) if isinstance(entry, dict) else ""
-        )
+        number = number_in(entry.get("pair")) if isinstance(entry, dict) else 0
         tie = entry.get("change") if number else None
-        if tie in TIES[1:] and 0 < int(number) <= len(pairs):
-            pair = pairs[int(number) - 1]
+        if tie in TIES[1:] and number <= len(pairs):
+            pair = pairs[number - 1]
             ties: Tie = tie
             found[pair.place] = replace(found[pair.place], tie=ties, known=pair.memory)
     return found

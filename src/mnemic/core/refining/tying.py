@@ -12,6 +12,7 @@ from mnemic.core.grounding import shares_a_word
 from mnemic.core.refining.batch import Item
 from mnemic.core.wording import says_more, stems_key
 from mnemic.model.memory import Candidate, Memory
+from mnemic.text import fold
 
 NEAR: float = 0.5
 """Cosine below which two statements that share no word are not about the same thing, whatever the model says."""
@@ -26,6 +27,8 @@ def woven(item: Item, cosine: float) -> Sequence[tuple[Candidate, Memory | None]
     if known is None or item.tie == "new" or known.locked:
         return [(candidate, None)]
     current = known.current
+    if fold(candidate.subject) != fold(known.subject):  # what one person says of themselves ends nothing of another's
+        return [(candidate, None)]
     if cosine < NEAR and not shares_a_word(candidate.value, [current.text, current.value]):
         return [(candidate, None)]
     there = replace(

@@ -6,7 +6,6 @@ feedback or in the memory that it changes. What fails is left out and told.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 

@@ -205,7 +205,7 @@ class Refining:
         vectors = embed_texts(self._embedder, (_text(item) for item in drawn.items))
         with self._store.read() as tx:
             pairs = self._close(tx, cube_key, batch, [(place, drawn.items[place]) for place in fresh], vectors)
-        pairs = pairs_in(pairs, self._pace.context)
+        pairs = list(pairs_in(pairs, self._pace.context))
         if not pairs:
             return drawn
         try:

@@ -10,6 +10,7 @@ import hashlib
 import os
 import threading
 import time
+from collections.abc import Iterator
 
 _lock = threading.Lock()
 _last = [0]  # milliseconds << 12 | counter, of the last id that this process made
@@ -24,6 +25,12 @@ def new_id() -> str:
     value = (millis & ((1 << 48) - 1)) << 80 | 0x7 << 76 | counter << 64 | 0b10 << 62 | tail
     digits = f"{value:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def new_ids() -> Iterator[str]:
+    """Yield new ids without end."""
+    while True:
+        yield new_id()
 
 
 def content_hash(*parts: str) -> str:

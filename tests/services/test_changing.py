@@ -87,7 +87,8 @@ def test_what_is_taken_back_is_nowhere_but_in_its_history(memory: Memory) -> Non
     as_of = datetime(2026, 1, 20, tzinfo=UTC)
     then = memory.search("peanuts", user="ann", kinds="memory", limit=50, as_of=as_of)
     assert not any("peanut" in hit.text for hit in then), "it never held"
-    assert "is allergic" not in memory.context("Am I allergic to peanuts?", user="ann").text
+    told = memory.context("Am I allergic to peanuts?", user="ann").text.splitlines()
+    assert all("[taken back " in line for line in told if "is allergic" in line)
     history = memory.history(peanuts.id, user="ann")
     assert [version.change for version in history] == [Change.ADDED, Change.RETRACTED]
     assert all(version.valid_to == version.valid_from for version in history)
@@ -290,3 +291,32 @@ def test_changes_of_others_do_not_exist(memory: Memory) -> None:
     grant(memory, cube.key, "eve", "reader")
     with pytest.raises(NotFoundError):
         memory.undo(made.id, user="ann", cube=cube.id)
+
+
+def test_a_message_that_was_taken_back_says_so_wherever_it_is_shown(memory: Memory) -> None:
+    memory.add({"content": "I'm allergic to peanuts.", "at": "2025-01-01"}, user="ann", wait=True)
+    assert memory.search("peanuts", user="ann", kinds="message")[0].note == ""
+    given = memory.feedback("Forget the peanut thing, it was a joke.", user="ann", mode="rules")
+    assert given.change is not None
+    hit = next(
+        each for each in memory.search("allergic to peanuts", user="ann") if each.text.startswith("I'm allergic")
+    )
+    assert hit.note.startswith("taken back ")
+    assert hit.note.endswith("ann is allergic to peanuts.")
+    assert "[taken back " in memory.context("Am I allergic to peanuts?", user="ann").text
+    memory.undo(given.change, user="ann")
+    assert all(not each.note for each in memory.search("allergic to peanuts", user="ann"))
+
+
+def test_a_correction_by_hand_is_a_change_that_the_message_tells_of(memory: Memory) -> None:
+    memory.add({"content": "My sister is called Nora.", "at": "2025-01-01"}, user="ann", wait=True)
+    held = [each for each in memory.list(user="ann", limit=1000) if isinstance(each, MemoryRecord)]
+    sister = next(each for each in held if each.attribute == "relation.sister")
+    updated = memory.update(sister.id, sister.current.text.replace("Nora", "Noor"), user="ann")
+    hits = memory.search("sister called Nora", user="ann", kinds="message")
+    hit = next(each for each in hits if each.text == "My sister is called Nora.")
+    assert hit.note.endswith(updated.current.text)
+    change = memory.changes(user="ann")[0]
+    assert (change.kind, change.steps[0].after) == ("edit", updated.current.text)
+    memory.undo(change.id, user="ann")
+    assert not any(each.note for each in memory.search("sister called Nora", user="ann", kinds="message"))

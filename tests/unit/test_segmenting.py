@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from mnemic.core.segmenting import (
     BACKGROUND,
     SegmentMatrix,
-    Vector,
     assign,
     centre,
     chain,
     in_context,
     merge_centroid,
-    unit,
 )
+from mnemic.model.index import Vector, unit
 
 WIDTH = 64
 
@@ -113,6 +112,3 @@ def test_pages_follow_one_another_when_near_in_time_and_topic() -> None:
     assert not chain(page, near, timedelta(hours=2))
     assert not chain(page, other, minute)
     assert chain(page, near, -minute), "clocks may disagree"
-    shared = vectors(100, shared=0.9)
-    assert chain(shared[0], shared[1], minute), "all vectors are alike here"
-    assert not chain(shared[0], shared[1], minute, centre(matrix(shared)))

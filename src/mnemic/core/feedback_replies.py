@@ -6,22 +6,24 @@ feedback or in the memory that it changes. What fails is left out and told.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from collections.abc import Sequence
+from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from mnemic.core.changing import Wording
 from mnemic.core.extraction.attributes import ATTRIBUTES, attribute_of, kind_of
 from mnemic.core.feedback_plan import Intent, Learn, Plan, Remove, Restate, Reword, Shown
 from mnemic.core.grounding import shares_a_word, unsaid
+from mnemic.core.lenient import Flag, Lenient, Text
 from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.prompting import OPEN
-from mnemic.core.replies import json_in, number_in
+from mnemic.core.replies import items_of, json_in, number_in, picked
+from mnemic.core.shapes import FLAG, TEXT, WHOLE, list_of, object_of, one_of
 from mnemic.model.change import Action
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.model.memory import Candidate, Memory, MemoryKind
-from mnemic.text import clean, fold
+from mnemic.text import fold
 
 MAX_TOKENS: Final = 1_500
 """Tokens of an answer at most."""
@@ -33,39 +35,17 @@ ACTIONS: Final = ("correct", "replace", "change", "supplement", "remove", "add")
 _FALLBACK: Final = "note.fact"
 
 
-def _text(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return clean(value)
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _number(value: Any) -> Any:
-    """Take a number however it is written: 3, "3", "memory 3", "#3"; nothing is 0."""
-    return number_in(value) if value is None or isinstance(value, str) else value
-
-
-def _flag(value: Any) -> Any:
-    return value if isinstance(value, bool) else str(value).strip().lower() in ("true", "yes", "1")
-
-
-_Text = Annotated[str, BeforeValidator(_text)]
-
-
-class _Operation(BaseModel):
+class _Operation(Lenient):
     """An operation as the model wrote it."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-    action: _Text
-    memory: Annotated[int, BeforeValidator(_number)] = 0
-    statement: _Text = ""
-    value: _Text = ""
-    negated: Annotated[bool, BeforeValidator(_flag)] = False
-    about: _Text = ""
-    attribute: _Text = ""
-    reason: _Text = ""
+    action: Text
+    memory: Annotated[int, BeforeValidator(number_in)] = 0
+    statement: Text = ""
+    value: Text = ""
+    negated: Flag = False
+    about: Text = ""
+    attribute: Text = ""
+    reason: Text = ""
 
 
 def prompt_of(shown: Shown) -> Prompt:
@@ -82,12 +62,10 @@ def prompt_of(shown: Shown) -> Prompt:
 def plan_reply(reply: Reply, shown: Shown, *, model: str) -> Plan:
     """Return the plan in a reply; notes say what of it was left out. Raises `LanguageError` when it holds no JSON."""
     found = json_in(reply.text, cut=reply.cut, wrapped_as="operations")
-    operations = found.get("operations")
-    items = operations if isinstance(operations, list) else [operations] if isinstance(operations, dict) else []
     intents: list[Intent] = []
     notes: list[str] = []
     touched: set[int] = set()
-    for item in items:
+    for item in items_of(found.get("operations")):
         try:
             operation = _Operation.model_validate(item)
         except ValidationError:
@@ -119,11 +97,11 @@ def _intent(operation: _Operation, shown: Shown, model: str, touched: set[int]) 
     statement = " ".join(operation.statement.split())
     if action == "add":
         return _added(operation, statement, shown, model)
-    if not 1 <= operation.memory <= len(shown.memories):
+    memory = picked(operation.memory, shown.memories)
+    if memory is None:
         return f"there is no memory {operation.memory}"
     if operation.memory in touched:
         return f"memory {operation.memory} is changed by another one"
-    memory = shown.memories[operation.memory - 1]
     if action == "remove":
         return Remove(memory.id, operation.reason[:200])
     why = _unfit(statement, operation.value, [shown.text, memory.current.text, memory.current.value, memory.subject])
@@ -204,28 +182,19 @@ def _candidate(
     )
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
-
-
-_STRING: Final[Mapping[str, Any]] = {"type": "string"}
-
-SCHEMA: Final = _object(
-    understood={"type": "boolean"},
-    operations={
-        "type": "array",
-        "items": _object(
-            action={"type": "string", "enum": list(ACTIONS)},
-            memory={"type": "integer"},
-            about=_STRING,
-            attribute=_STRING,
-            statement=_STRING,
-            value=_STRING,
-            negated={"type": "boolean"},
-            reason=_STRING,
-        ),
-    },
+SCHEMA: Final = object_of(
+    understood=FLAG,
+    operations=list_of(
+        object_of(
+            action=one_of(ACTIONS),
+            memory=WHOLE,
+            about=TEXT,
+            attribute=TEXT,
+            statement=TEXT,
+            value=TEXT,
+            negated=FLAG,
+            reason=TEXT,
+        )
+    ),
 )
 """The shape of a reply."""

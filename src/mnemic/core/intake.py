@@ -81,6 +81,36 @@ def check_id(value: object, field: str) -> str:
     return text
 
 
+def check_count(value: object, field: str, *, least: int = 1, most: int) -> int:
+    """Return how many a caller wants; raise `InputError` when it is no whole number from `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InputError(field, f"needs a whole number from {least} to {most}, got {value!r}")
+    return value
+
+
+def check_tokens(value: object, field: str) -> int:
+    """Return a number of tokens, 1 or more."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(field, f"needs a whole number of tokens above 0, got {value!r}")
+    return value
+
+
+def check_flag(value: object, field: str) -> bool:
+    """Return a caller's yes or no; what Python only takes for one is refused."""
+    if not isinstance(value, bool):
+        raise InputError(field, f"needs true or false, got {value!r}")
+    return value
+
+
+def check_text(value: object, field: str, when_empty: str) -> str:
+    """Return a caller's words as they are; raise `InputError` when there are none, and say `when_empty` what to do."""
+    if not isinstance(value, str):
+        raise InputError(field, f"needs a string, got {type(value).__name__}")
+    if not value.strip():
+        raise InputError(field, f"is empty; {when_empty}")
+    return value
+
+
 def check_names(given: object, field: str) -> list[object]:
     """Return one name or several as a list; raise `InputError` when it is empty or holds no names."""
     if isinstance(given, str):

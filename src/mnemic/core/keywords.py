@@ -75,13 +75,8 @@ def keywords(
 
 
 def stems(labels: Iterable[str]) -> frozenset[str]:
-    """Return the stems of keywords, phrases taken apart: what `jaccard` compares."""
+    """Return the stems of keywords, phrases taken apart: what `overlap` compares."""
     return frozenset(stem(word) for label in labels for word in words(label))
-
-
-def jaccard(a: Collection[str], b: Collection[str]) -> float:
-    """Return |A and B| / |A or B| over the stems of two lists of keywords; 0 when both are empty."""
-    return overlap(stems(a), stems(b))
 
 
 def overlap(a: frozenset[str], b: frozenset[str]) -> float:

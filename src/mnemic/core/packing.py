@@ -19,10 +19,11 @@ class Line:
 
 
 def render(hit: Hit) -> str:
-    """Return the line of a hit: date, speaker, words; a memory's line names what kind of statement it is."""
+    """Return the line of a hit: date, speaker, words, what was corrected of them; a memory's line names its kind."""
     said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
     who = " ".join(hit.speaker.split()) if hit.kind == "message" else f"({hit.kind})"  # a name cannot forge a line
-    return f"[{said}] {who}: {' '.join(hit.text.split())}"
+    note = f" [{' '.join(hit.note.split())}]" if hit.note else ""
+    return f"[{said}] {who}: {' '.join(hit.text.split())}{note}"
 
 
 def pack(lines: Sequence[Line], budget: int) -> Context:

@@ -6,25 +6,27 @@ language model says that they are the same. Where numbers differ, or one is lock
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from mnemic.core.changing import Edit, joined, merged
+from mnemic.core.comparing import comparing_prompt, standings
 from mnemic.core.grounding import unsaid
 from mnemic.core.profile import PLAN_LASTS, described
 from mnemic.core.prompts import load, on_one_line
-from mnemic.core.replies import json_in, number_in
+from mnemic.core.replies import entries_in, number_in, one_line
+from mnemic.core.shapes import TEXT, list_of, object_of
 from mnemic.core.timeline import SAME_EVENT
 from mnemic.core.wording import value_terms
 from mnemic.model.change import Action
 from mnemic.model.index import Vector
 from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
-from mnemic.text import clean, fold, shorten
+from mnemic.text import fold
 
 SAME: Final = 0.9
 """Cosine from which two statements are the same when half of their values' words are."""
@@ -46,6 +48,7 @@ SUMMED: Final = 6  # themes that a language model is asked about in one run
 _SHOWN: Final = 12  # memories of a theme that it is shown
 _AGREE: Final = 0.5  # share of the words of two values that are in both
 _LOOSE: Final = frozenset({"note", "tie", "custom"})
+_INSIGHTS: Final = object_of(insights=list_of(object_of(group=TEXT, sentence=TEXT, value=TEXT)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def overdue(memories: Sequence[Memory], now: datetime, reason: str) -> list[Edit
     return edits
 
 
-def themes(placed: Sequence[Placed], summed: set[str]) -> list[Theme]:
+def themes(placed: Sequence[Placed], summed: Collection[str]) -> list[Theme]:
     """Return groups of memories that belong together and are not summed up yet, the largest first."""
     found: list[Theme] = []
     for group in _by_person(placed):
@@ -139,15 +142,13 @@ def themes(placed: Sequence[Placed], summed: set[str]) -> list[Theme]:
 
 def pairs_prompt(pairs: Sequence[Likeness]) -> Prompt:
     """Return what a language model is asked about pairs that rules leave open."""
-    lines = [line for number, pair in enumerate(pairs, 1) for line in _pair_lines(number, pair)]
-    turns = (Turn("system", load("pairs")), Turn("user", "\n".join(lines)))
-    return Prompt(turns, schema=_list_of("pairs", pair=_TEXT, change=_TEXT), max_tokens=64 + 24 * len(pairs))
+    return comparing_prompt([(pair.first.current, pair.second.current) for pair in pairs])
 
 
 def same_pairs(pairs: Sequence[Likeness], reply: Reply) -> list[tuple[Memory, Memory]]:
     """Return the pairs that the model says are the same. Raises `LanguageError` for a reply that is no JSON."""
-    told = {number_in(entry.get("pair")): entry.get("change") for entry in _entries(reply, "pairs")}
-    return [(pair.first, pair.second) for number, pair in enumerate(pairs, 1) if told.get(number) == "same"]
+    told = standings(reply, len(pairs))
+    return [(pair.first, pair.second) for place, pair in enumerate(pairs) if told.get(place) == "same"]
 
 
 def themes_prompt(found: Sequence[Theme]) -> Prompt:
@@ -156,8 +157,8 @@ def themes_prompt(found: Sequence[Theme]) -> Prompt:
     for number, theme in enumerate(found, 1):
         lines.append(f"g{number} | {theme.subject}")
         lines += [f"   {on_one_line(memory.current.text, 240)}" for memory in theme.members[:_SHOWN]]
-    schema = _list_of("insights", group=_TEXT, sentence=_TEXT, value=_TEXT)
-    return Prompt((Turn("system", load("themes")), Turn("user", "\n".join(lines))), schema=schema, max_tokens=900)
+    turns = (Turn("system", load("themes")), Turn("user", "\n".join(lines)))
+    return Prompt(turns, schema=_INSIGHTS, max_tokens=900)
 
 
 def insights(
@@ -166,10 +167,9 @@ def insights(
     """Return the insights that the model draws and their themes bear out: no name and no number is new in them."""
     drawn: list[tuple[Memory, Theme]] = []
     left = dict(enumerate(found, 1))
-    for entry in _entries(reply, "insights"):
+    for entry in entries_in(reply, "insights"):
         theme = left.pop(number_in(entry.get("group")), None)
-        text = shorten(" ".join(clean(str(entry.get("sentence") or "")).split()), 400)
-        value = shorten(" ".join(clean(str(entry.get("value") or "")).split()), 120)
+        text, value = one_line(entry.get("sentence"), 400), one_line(entry.get("value"), 120)
         if theme is None or not text or not value:
             continue
         said = [memory.current.text for memory in theme.members]
@@ -258,27 +258,3 @@ def _groups(pairs: Sequence[tuple[Memory, Memory]]) -> list[list[Memory]]:
     for each, memory in by_id.items():
         found.setdefault(top(each), []).append(memory)
     return list(found.values())
-
-
-def _pair_lines(number: int, pair: Likeness) -> list[str]:
-    first, second = pair.first.current, pair.second.current
-    return [
-        f"p{number} known (since {first.valid_from:%Y-%m-%d}): {on_one_line(first.text, 300)}",
-        f"   new (since {second.valid_from:%Y-%m-%d}): {on_one_line(second.text, 300)}",
-    ]
-
-
-_TEXT: Final[Mapping[str, Any]] = {"type": "string"}
-
-
-def _list_of(name: str, **fields: Mapping[str, Any]) -> dict[str, Any]:
-    entry = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-    return {
-        "type": "object", "properties": {name: {"type": "array", "items": entry}}, "required": [name],
-        "additionalProperties": False,
-    }  # fmt: skip
-
-
-def _entries(reply: Reply, name: str) -> list[dict[str, Any]]:
-    found = json_in(reply.text, cut=reply.cut, wrapped_as=name).get(name)
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

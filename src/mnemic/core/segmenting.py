@@ -13,12 +13,9 @@ from datetime import timedelta
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from mnemic.core.keywords import overlap, stems
-
-Vector = npt.NDArray[np.float32]
-"""One row of numbers, or a matrix of such rows; unit length where the text says so."""
+from mnemic.model.index import Vector, unit
 
 THRESHOLD: Final = 0.6
 """Score from which a page joins a segment."""
@@ -28,6 +25,14 @@ BACKGROUND: Final = 0.1
 
 CONTEXT: Final = 0.5
 """Weight of the pages before and after a page in its vector."""
+
+ALIKE: Final = 0.4
+"""Cosine from which a page continues the one just before it. Of real neighbours four in five have it, of pairs at
+random one in four.
+"""
+
+PAUSE: Final = timedelta(minutes=30)
+"""After a pause so long, twice the cosine is asked for."""
 
 _PRIOR: Final = 5
 """Pages without any common direction that the estimate of it starts from."""
@@ -106,33 +111,13 @@ def merge_centroid(centroid: Vector, pages: int, vector: Vector) -> Vector:
     return unit(centroid * np.float32(pages) + vector)
 
 
-def chain(
-    previous: Vector,
-    vector: Vector,
-    gap: timedelta,
-    middle: Vector | None = None,
-    *,
-    floor: float | None = None,
-    pause: timedelta = timedelta(minutes=30),
-) -> bool:
+def chain(previous: Vector, vector: Vector, gap: timedelta) -> bool:
     """Tell whether a page continues the one before it in its session: soon after it, and about the same.
 
-    `previous` and `vector` are the unit vectors (d,) of the two pages, `gap` the pause between them, `middle` the
-    cube's `centre`. The longer the pause, the more alike they must be: the cosine has to reach `floor` * (1 + gap /
-    `pause`). Of real neighbours four in five pass the floor, of pairs at random one in four.
+    `previous` and `vector` are the unit vectors (d,) of the two pages, `gap` the pause between them. The longer the
+    pause, the more alike they must be: the cosine has to reach `ALIKE` * (1 + gap / `PAUSE`).
     """
-    if middle is not None:
-        previous, vector = previous - middle, vector - middle
-    if floor is None:
-        floor = 0.4 if middle is None else 0.2
-    strictness = 1.0 + max(gap, timedelta()) / pause
-    return float(unit(previous) @ unit(vector)) >= floor * strictness
-
-
-def unit(vector: Vector) -> Vector:
-    """Return the vector scaled to length 1; zeros stay zeros."""
-    length = float(np.linalg.norm(vector))
-    return (vector / np.float32(length)).astype(np.float32) if length > 0 else vector.astype(np.float32)
+    return float(unit(previous) @ unit(vector)) >= ALIKE * (1.0 + max(gap, timedelta()) / PAUSE)
 
 
 def _cosines(vector: Vector, rows: Vector, middle: Vector) -> Vector:

@@ -44,9 +44,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """Steps that were made together. `kind` is `feedback` or `reorganize`; `asked` the words that asked for it.
+    """Steps that were made together; `kind` is `feedback`, `edit`, `profile` or `reorganize`.
 
-    `undone_at` is set when it was taken back.
+    `asked` are the words that asked for it, if any. `undone_at` is set when it was taken back.
     """
 
     id: str

@@ -97,6 +97,12 @@ def moved(rows: NDArray[np.int16], into: NDArray[np.int32]) -> NDArray[np.float3
     return into.view(np.float32)
 
 
+def unit(vector: Vector) -> Vector:
+    """Return the vector scaled to length 1; zeros stay zeros."""
+    length = float(np.linalg.norm(vector))
+    return (vector / np.float32(length)).astype(np.float32) if length > 0 else vector.astype(np.float32)
+
+
 def widened(rows: Halves) -> NDArray[np.float32]:
     """Return rows as 32-bit floats, the same numbers."""
     return moved(np.ascontiguousarray(rows).view(np.int16), np.empty(rows.shape, dtype=np.int32)) * REBIAS

@@ -34,6 +34,11 @@ def offset_minutes(moment: datetime) -> int:
     return round((moment.utcoffset() or timedelta()).total_seconds() / 60)
 
 
+def midnight(moment: datetime) -> datetime:
+    """Return the beginning of a moment's day in UTC: budgets count from there."""
+    return moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
 class Grain(enum.StrEnum):
     """How precise a time expression is."""
 

@@ -76,7 +76,8 @@ class Hit:
 
     `score` lies between 0 and 1, and can be compared between queries of a kind: of a sentence it is the probability
     that the hit is evidence, of a few bare words the plain sum of the channels. `sources` always names what the hit
-    stands on; `external_id` and `metadata` are what the caller gave with that message.
+    stands on; `external_id` and `metadata` are what the caller gave with that message. `note` tells of a message what
+    was corrected, or taken back, of what it says.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Hit:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     valid_to: datetime | None = None
     why: Why | None = None
+    note: str = ""
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.2f} {self.kind} {self.said_at:%Y-%m-%d} {self.speaker}: {self.text[:70]!r}>"

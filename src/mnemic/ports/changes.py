@@ -16,6 +16,10 @@ class Changes(Protocol):
         """Store a change."""
         ...
 
+    def exist(self, cube_key: int) -> bool:
+        """Tell whether a cube has any."""
+        ...
+
     def get(self, cube_key: int, change_id: str) -> MemoryChange | None:
         """Return a change of this cube."""
         ...

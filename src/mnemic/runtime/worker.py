@@ -1,9 +1,8 @@
 """The worker: claims jobs under a lease, runs them, retries what failed, and tells who waits.
 
 Two threads for each open memory, one for work that may wait on a language model and one for the rest, and one more that
-keeps the lease alive while a job runs. A job that fails is tried again
-with growing pauses and ends `dead`, with its traceback, after the last try; a job of a process that died is taken over
-seconds later, when its lease runs out.
+keeps the lease alive while a job runs. A job that fails is tried again with growing pauses and ends `dead`, with its
+traceback, after the last try; a job of a process that died is taken over seconds later, when its lease runs out.
 """
 
 from __future__ import annotations

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_count, check_id
 from mnemic.errors import InputError
 from mnemic.model.language import Call, Prompt, Reply, Usage
+from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
-from mnemic.services.language import Language
+from mnemic.services.language import NONE_CONFIGURED, Language
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 
 LIMIT = 1_000
 """Calls in one list."""
-
-
-def midnight(now: datetime) -> datetime:
-    """Return the beginning of a day: budgets count from there, in UTC."""
-    return now.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 class Accounts:
@@ -35,9 +30,7 @@ class Accounts:
     def complete(self, prompt: Prompt, *, user: object, purpose: object, cube: object = None) -> Reply:
         """Return the reply to a caller's prompt; see `LanguageModels.complete`."""
         if self._language is None:
-            raise InputError(
-                "llm", "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
-            )
+            raise InputError("llm", NONE_CONFIGURED)
         if not isinstance(prompt, Prompt):
             raise InputError("prompt", f"needs a Prompt, got {type(prompt).__name__}")
         told = check_id(purpose, "purpose")
@@ -55,8 +48,7 @@ class Accounts:
 
     def calls(self, *, user: object, limit: object = 100, cube: object = None) -> Sequence[Call]:
         """Return the last calls, newest first."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
-            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
+        most = check_count(limit, "limit", most=LIMIT)
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            return () if target is None else tx.usage.calls(target.key, limit=limit)
+            return () if target is None else tx.usage.calls(target.key, limit=most)

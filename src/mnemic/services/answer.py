@@ -29,8 +29,7 @@ from mnemic.core.answering import (
 )
 from mnemic.core.claims import taken_back
 from mnemic.core.generation import EXTRACTIVE
-from mnemic.core.intake import read_time
-from mnemic.errors import InputError
+from mnemic.core.intake import check_text, read_time
 from mnemic.model.answer import Answer
 from mnemic.model.memory import Change, Memory, MemoryKind, Version
 from mnemic.model.profile import ProfileEntry
@@ -41,6 +40,9 @@ from mnemic.services.context import rests_on
 from mnemic.services.profiles import Profiles
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
+
+EMPTY: Final = "say what to answer"
+"""What to do about a question without words."""
 
 LIMIT: Final = 30
 """Hits that an answer is drawn from."""
@@ -84,14 +86,11 @@ class AnswerService:
 
         Messages of the ids in `without` are no evidence.
         """
-        if not isinstance(question, str):
-            raise InputError("question", f"needs a string, got {type(question).__name__}")
-        if not question.strip():
-            raise InputError("question", "is empty; say what to answer")
+        words = check_text(question, "question", EMPTY)
         reference = read_time(reference_time, "reference_time", now=self._clock.now(), zone=self._zone)[0]
         drafts: list[Draft] = []
         notes: dict[str, None] = {}
-        for part in parts_of(question):
+        for part in parts_of(words):
             named = put_name(part, drafts[0].name) if drafts and drafts[0].name else None
             asked = named or part
             about = read_open(asked)

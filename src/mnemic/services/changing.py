@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from mnemic.core.changing import CHANGED, LOCKED, Edit, marks_of, marks_undone, stands_in_the_way, step_of, undone
-from mnemic.core.intake import check_id
-from mnemic.errors import ConflictError, EmbedderError, InputError, NotFoundError
+from mnemic.core.intake import check_count, check_id
+from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step, Undone
 from mnemic.model.index import Vector
@@ -105,11 +105,10 @@ class Changing:
 
     def list(self, *, user: object, limit: object = 100, cube: object = None) -> Sequence[MemoryChange]:
         """Return changes, newest first; see `Memory.changes`."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
-            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
+        most = check_count(limit, "limit", most=LIMIT)
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            return () if target is None else tuple(tx.changes.list(target.key, limit=limit))
+            return () if target is None else tuple(tx.changes.list(target.key, limit=most))
 
     def undo(self, change_id: object, *, user: object, cube: object = None) -> Undone:
         """Take a change back; see `Memory.undo`."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 from mnemic.core.generation import EXTRACTIVE, without_references
-from mnemic.errors import InputError
+from mnemic.core.intake import check_flag
 from mnemic.model.answer import Answer, ChatOptions
 from mnemic.model.message import Message
 from mnemic.model.receipt import Added
@@ -39,9 +39,7 @@ class Chat:
         return self._begin(message, user, options, stream=True)
 
     def _begin(self, message: object, user: object, options: ChatOptions, *, stream: bool) -> Iterator[str | Answer]:
-        store, cube, wishes = options.get("store", True), options.get("cube"), options.copy()
-        if not isinstance(store, bool):
-            raise InputError("store", f"needs True or False, got {store!r}")
+        store, cube, wishes = check_flag(options.get("store", True), "store"), options.get("cube"), options.copy()
         if options.get("session") is None:
             wishes["session"] = DEFAULT_SESSION
         if options.get("cubes") is None and cube is not None:

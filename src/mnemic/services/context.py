@@ -6,13 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final, Unpack
 
+from mnemic.core.intake import check_tokens
 from mnemic.core.packing import Line, pack
-from mnemic.errors import InputError
 from mnemic.model.message import StoredMessage
 from mnemic.model.query import Context, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.hits import message_hit
+from mnemic.services.hits import message_hit, with_notes
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
 from mnemic.text import Trait, traits_of
@@ -45,16 +45,15 @@ class Contexts:
         **options: Unpack[SearchOptions],
     ) -> Context:
         """Return what a prompt needs, without the messages of these ids; see `Memory.context`."""
-        if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
-            raise InputError("budget", f"needs a whole number of tokens above 0, got {budget!r}")
-        options.setdefault("limit", min(100, 10 + budget // _TOKENS_A_HIT))
+        tokens = check_tokens(budget, "budget")
+        options.setdefault("limit", min(100, 10 + tokens // _TOKENS_A_HIT))
         results = self._recall.search(query, user=user, **options)
         if options.get("as_of") is not None or options.get("where") is not None:
-            return _packed(results, [], budget, without)  # what lies around a hit may lie outside of these
+            return _packed(results, [], tokens, without)  # what lies around a hit may lie outside of these
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, options.get("cubes"))
-            beside = [hit for cube in scope.cubes for hit in _around(tx, cube, results)]
-        return _packed(results, beside, budget, without)
+            beside = [hit for cube in scope.cubes for hit in with_notes(tx, cube, _around(tx, cube, results), None)]
+        return _packed(results, beside, tokens, without)
 
 
 def _packed(results: Results, beside: Sequence[Hit], budget: int, without: Collection[str]) -> Context:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
+from mnemic.core.changing import Edit, step_of
 from mnemic.core.curating import edited, restored
 from mnemic.core.erasure import marks
-from mnemic.core.intake import check_id, check_names
+from mnemic.core.intake import check_count, check_flag, check_id, check_names, check_text
 from mnemic.errors import EmbedderError, InputError, NotFoundError
 from mnemic.ids import new_id
+from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import Vector
 from mnemic.model.item import Item
 from mnemic.model.job import EMBED, queued
@@ -74,27 +77,23 @@ class Curate:
         wanted = _kinds(kinds)
         name = None if session is None else check_id(session, "session")
         start = None if after is None else check_id(after, "after")
-        if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= LIMIT:
-            raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {limit!r}")
+        most = check_count(limit, "limit", most=LIMIT)
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
             if target is None:
                 return ()
             found: list[Item] = []
             if MESSAGE in wanted:
-                found += tx.messages.list(target.key, session=name, after=start, limit=limit)
+                found += tx.messages.list(target.key, session=name, after=start, limit=most)
             kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
             if kinds_of_memory:
-                found += _memories(tx, target, kinds_of_memory, name, start, limit)
-        return tuple(sorted(found, key=lambda item: item.id)[:limit])
+                found += _memories(tx, target, kinds_of_memory, name, start, most)
+        return tuple(sorted(found, key=lambda item: item.id)[:most])
 
     def update(self, item_id: object, text: object, *, user: object, cube: object = None) -> Memory:
         """Correct a memory's text; see `Memory.update`."""
-        if not isinstance(text, str):
-            raise InputError("text", f"needs a string, got {type(text).__name__}")
-        words = clean(text).strip()
-        if not words:
-            raise InputError("text", "is empty; say what holds, or use `forget` to remove the memory")
+        told = clean(text) if isinstance(text, str) else text
+        words = check_text(told, "text", "say what holds, or use `forget` to remove the memory").strip()
 
         def correction(memory: Memory, version_id: str) -> Memory:
             return edited(memory, words, version_id=version_id, recorded_at=self._clock.now())
@@ -113,12 +112,10 @@ class Curate:
 
     def lock(self, item_id: object, *, user: object, locked: object = True, cube: object = None) -> Memory:
         """Keep a memory as it is, or let it change again; see `Memory.lock`."""
-        if not isinstance(locked, bool):
-            raise InputError("locked", f"needs true or false, got {locked!r}")
-        name = check_id(item_id, "id")
+        wanted, name = check_flag(locked, "locked"), check_id(item_id, "id")
         with self._store.write() as tx:
             memory = _memory(tx, writable(self._scoping, tx, user, cube), name)
-            changed = replace(memory, locked=locked)
+            changed = replace(memory, locked=wanted)
             if changed != memory:
                 tx.memories.put(changed)
         return changed
@@ -143,6 +140,7 @@ class Curate:
             text = indexed_text(changed.attribute, fresh.text)
             known = {version_id: vectors[text]} if text in vectors else {}
             put_memory(tx, tx.cubes.touch(target.key), changed, known)
+            tx.changes.put(_change(target.key, memory, changed, self._clock.now()))
             if not known:
                 tx.jobs.put(queued(new_id(), target.key, EMBED, self._clock.now()))
         return changed
@@ -154,6 +152,12 @@ class Curate:
         except EmbedderError as error:
             _log.warning("embedding_deferred", extra={"texts": len(texts), "reason": str(error)})
             return {}
+
+
+def _change(cube_key: int, before: Memory, after: Memory, now: datetime) -> MemoryChange:
+    """Return the record of a correction by hand: like every change it can be undone."""
+    step = step_of(Edit(Action.CORRECT, before, after, "corrected by hand"))
+    return MemoryChange(new_id(), cube_key, "edit", "", now, (step,))
 
 
 def find_item(tx: Transaction, cube: Cube | None, item_id: str) -> Item:

@@ -5,16 +5,14 @@ Rules and language models draw statements from messages; both bring them here, s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-
-import numpy as np
 
 from mnemic.core import reconcile
 from mnemic.core.claims import is_read
 from mnemic.core.erasure import mark
-from mnemic.ids import new_id
-from mnemic.model.index import Vector
+from mnemic.ids import new_ids
+from mnemic.model.index import Vector, unit
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.message import StoredMessage
 from mnemic.ports.embedder import Embedder
@@ -53,7 +51,7 @@ class Known:
         if not isinstance(plan, reconcile.Add | reconcile.Contradicts):
             target = next(memory for memory in beside if memory.id == plan.memory_id)
         memory = reconcile.apply(
-            target, plan, source=source_in(message, candidate.quote), ids=_ids(), recorded_at=self._now,
+            target, plan, source=source_in(message, candidate.quote), ids=new_ids(), recorded_at=self._now,
             cube_key=message.cube_key,
         )  # fmt: skip
         if memory is target:
@@ -105,7 +103,7 @@ class Known:
             found = self._tx.memories.find(self._cube_key, *key)
             self._held[key] = {memory.id: memory for memory in found}
             vectors = self._tx.index.vectors(self._cube_key, list(self._held[key]))
-            self._vectors |= {owner: vector / (np.linalg.norm(vector) or 1.0) for owner, vector in vectors.items()}
+            self._vectors |= {owner: unit(vector) for owner, vector in vectors.items()}
         return self._held[key]
 
 
@@ -117,8 +115,3 @@ def source_in(message: StoredMessage, quote: str) -> Source:
 def mark_of(message: StoredMessage, candidate: Candidate) -> str:
     """Return the mark of a statement of a message, by which it is known when its owner has forgotten it."""
     return mark(message.id, candidate.subject, candidate.attribute, candidate.value)
-
-
-def _ids() -> Iterator[str]:
-    while True:
-        yield new_id()

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.core.heat import HeatWeights, heat
-from mnemic.core.intake import check_id
-from mnemic.errors import InputError
+from mnemic.core.intake import check_flag, check_id
 from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Stats, Warm
 from mnemic.model.job import Job
 from mnemic.model.language import Usage
 from mnemic.model.memory import Memory
 from mnemic.model.message import Session, StoredMessage
+from mnemic.model.moment import midnight
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.accounts import midnight
 from mnemic.services.curate import find_item
 from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping
@@ -92,11 +91,10 @@ class Explain:
 
     def jobs(self, *, user: object, open_only: object = False, cube: object = None) -> Sequence[Job]:
         """Return the jobs of a cube, newest first."""
-        if not isinstance(open_only, bool):
-            raise InputError("open_only", f"needs true or false, got {open_only!r}")
+        unfinished = check_flag(open_only, "open_only")
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            return () if target is None else tuple(tx.jobs.list(target.key, open_only=open_only))
+            return () if target is None else tuple(tx.jobs.list(target.key, open_only=unfinished))
 
     def _segments(self, tx: Transaction, cube: Cube | None) -> tuple[Warm, ...]:
         """Return the segments of the middle tier with their heat now, the warmest first."""

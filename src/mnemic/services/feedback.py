@@ -18,12 +18,13 @@ from mnemic.core.changing import Edit, step_of
 from mnemic.core.feedback import Put, read_feedback
 from mnemic.core.feedback_edits import Drafting, draft_edits
 from mnemic.core.feedback_plan import NEAREST, SHOWN, Known, Plan, Shown, plan_feedback
+from mnemic.core.intake import check_flag, check_text
 from mnemic.core.profile import known_as
 from mnemic.errors import EmbedderError, InputError, ModelError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step
 from mnemic.model.feedback import NOT_UNDERSTOOD, Feedback, Suggestion
-from mnemic.model.index import Vector
+from mnemic.model.index import Vector, unit
 from mnemic.model.memory import Candidate, Memory, Source
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -31,7 +32,9 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
 from mnemic.services.indexing import indexed_text
+from mnemic.services.language import NONE_CONFIGURED
 from mnemic.services.nearest import nearest
+from mnemic.services.paging import every_memory
 from mnemic.services.remember import Prepared, Remember
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
@@ -48,9 +51,9 @@ MODES: Final = ("auto", RULES, "model")
 LONGEST: Final = 4_000
 """Characters of feedback at most."""
 
+_EMPTY: Final = "say what is to change"
 _INVISIBLE: Final = "\0\ufeff\u200b"
 _CATCH_UP: Final = 8  # batches of unread messages that are read before feedback is
-_PAGE: Final = 1_000  # memories read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +123,13 @@ class FeedbackService:
         mode: object = "auto",
     ) -> Feedback:
         """Change memories as feedback asks; see `Memory.feedback`."""
-        words = _words(text)
-        if not isinstance(dry_run, bool):
-            raise InputError("dry_run", f"needs true or false, got {dry_run!r}")
+        words, planned = _words(text), check_flag(dry_run, "dry_run")
         self._check_mode(mode)
         with self._store.read() as tx:
             target = writable(self._scoping, tx, user, cube)
-        notes = self._catch_up(target, dry_run=dry_run)
+        notes = self._catch_up(target, dry_run=planned)
         with self._store.read() as tx:
-            memories = _every(tx, target)
+            memories = [] if target is None else list(every_memory(tx, target.key))
         asked = self._asked(words, user, cube, session, known_as(memories, str(user)), notes)
         plan, mode_used = self._plan(asked, target, memories, str(mode))
         if not plan.intents:
@@ -136,7 +137,7 @@ class FeedbackService:
         draft = draft_edits(plan.intents, self._drafting(memories, asked.source(), target))
         edits = draft.edits()
         told = tuple(dict.fromkeys((*asked.notes, *plan.notes, *draft.notes)))
-        if dry_run or not edits:
+        if planned or not edits:
             steps = tuple(step_of(edit, planned=True) for edit in edits)
             skipped = tuple(draft.skipped)
             return Feedback(
@@ -163,7 +164,8 @@ class FeedbackService:
         """Store the words and make the change. Raises `_UnchangedError` when nothing is left to change."""
         target, added = self._remember.put(tx, asked.prepared)
         message_id = added.message_ids[0]
-        draft = draft_edits(plan.intents, self._drafting(_every(tx, target), asked.source(message_id), target))
+        memories = list(every_memory(tx, target.key))
+        draft = draft_edits(plan.intents, self._drafting(memories, asked.source(message_id), target))
         change = MemoryChange(new_id(), target.key, PURPOSE, asked.text, self._clock.now(), ())
         made = make(tx, tx.cubes.touch(target.key), draft.edits(), vectors, change, source=message_id)
         skipped = (*draft.skipped, *made.skipped)
@@ -217,11 +219,7 @@ class FeedbackService:
             return ()
         with self._store.read() as tx:
             held = tx.index.vectors(target.key, [memory.id for memory in beside])
-        return [
-            (memory, float(held[memory.id] @ vector / (np.linalg.norm(held[memory.id]) or 1.0)))
-            for memory in beside
-            if memory.id in held
-        ]
+        return [(memory, float(unit(held[memory.id]) @ vector)) for memory in beside if memory.id in held]
 
     def _shown(self, asked: _Asked, target: Cube, memories: Sequence[Memory]) -> Shown:
         """Return what a model is shown: memories that share words with the feedback, then those closest in meaning."""
@@ -285,29 +283,18 @@ class FeedbackService:
 
     def _check_mode(self, mode: object) -> None:
         if mode not in MODES:
-            raise InputError("mode", f"{mode!r} is not known; use one of {', '.join(MODES)}")
+            raise InputError("mode", f"{mode!r} is not known; known: {', '.join(MODES)}")
         if mode == "model" and self._reader is None:
-            raise InputError("mode", "no language model is configured; set MNEMIC_LLM_MODEL, or use `auto`")
+            raise InputError("mode", NONE_CONFIGURED)
 
 
 def _words(text: object) -> str:
-    if not isinstance(text, str):
-        raise InputError("text", f"needs a string, got {type(text).__name__}")
-    if not text.strip().strip(_INVISIBLE):
-        raise InputError("text", "is empty; say what is to change")
-    if len(text) > LONGEST:
-        raise InputError("text", f"has {len(text):,} characters; feedback has {LONGEST:,} at most")
-    return text
-
-
-def _every(tx: Transaction, target: Cube | None) -> list[Memory]:
-    found: list[Memory] = []
-    while target is not None:
-        page = tx.memories.list(target.key, after=found[-1].id if found else None, limit=_PAGE)
-        found += page
-        if len(page) < _PAGE:
-            break
-    return found
+    told = check_text(text, "text", _EMPTY)
+    if not told.strip().strip(_INVISIBLE):
+        raise InputError("text", f"is empty; {_EMPTY}")
+    if len(told) > LONGEST:
+        raise InputError("text", f"has {len(told):,} characters; feedback has {LONGEST:,} at most")
+    return told
 
 
 def _sharing(text: str, memories: Sequence[Memory]) -> list[Memory]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mnemic.core.erasure import leaks, marks, remains, without
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_flag, check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
 from mnemic.ids import new_id
@@ -162,10 +162,8 @@ class Forget:
 
 
 def _check_one(ids: object, session: object, about: object, everything: object) -> None:
-    if not isinstance(everything, bool):
-        raise InputError("everything", f"needs true or false, got {everything!r}")
     given = [name for name, value in (("id", ids), ("session", session), ("about", about)) if value is not None]
-    given += ["everything"] if everything else []
+    given += ["everything"] if check_flag(everything, "everything") else []
     if len(given) != 1:
         told = f"got {' and '.join(given)}" if given else "got none"
         raise InputError(given[1] if given else "id", f"give exactly one of id, session, about and everything; {told}")

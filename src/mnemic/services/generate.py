@@ -15,16 +15,16 @@ from typing import Final, Literal, Unpack
 
 from mnemic.core.answering import is_question
 from mnemic.core.generation import EXTRACTIVE, Defaults, Read, Wish, read_reply, read_wish, standing_on
-from mnemic.core.intake import check_id, read_time
+from mnemic.core.intake import check_id, check_text, read_time
 from mnemic.errors import BudgetError, InputError, LanguageError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.language import Spent
 from mnemic.model.receipt import Added
 from mnemic.ports.clock import Clock
-from mnemic.services.answer import AnswerService
+from mnemic.services.answer import EMPTY, AnswerService
 from mnemic.services.dialogue import Dialogue
 from mnemic.services.gathering import Asking, Gathering, Material
-from mnemic.services.language import Language
+from mnemic.services.language import NONE_CONFIGURED, Language
 
 MODEL: Final = "model"
 
@@ -85,21 +85,14 @@ class Generate:
         field, known = ("question", AskOptions) if kind == "ask" else ("message", ChatOptions)
         for name in options.keys() - known.__optional_keys__:
             raise InputError(name, f"is no option of `{kind}`; known: {', '.join(sorted(known.__optional_keys__))}")
-        if not isinstance(words, str):
-            raise InputError(field, f"needs a string, got {type(words).__name__}")
-        if not words.strip():
-            raise InputError(field, "is empty; say what to answer" if kind == "ask" else "is empty; say something")
         wish = read_wish(options, self._defaults)
         if wish.mode == MODEL and self._language is None:
-            raise InputError(
-                "mode", "is `model`, and no language model is configured; set MNEMIC_LLM_MODEL, or give one as "
-                "Memory(llm=)"
-            )  # fmt: skip
+            raise InputError("mode", NONE_CONFIGURED)
         now, as_of, given = self._clock.now(), options.get("as_of"), options.get("reference_time")
         session = options.get("session")
         return Asking(
             kind=kind,
-            words=words,
+            words=check_text(words, field, EMPTY if kind == "ask" else "say something"),
             user=check_id(user, "user"),
             wish=wish,
             now=read_time(given, "reference_time", now=now.astimezone(self._zone), zone=self._zone)[0],

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
+from mnemic.core.claims import taken_back
 from mnemic.core.ranking import Ranked
 from mnemic.model.index import CubeView
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
@@ -52,6 +55,27 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
                     _segment_sources(tx, cube, owner), why=why)
             )  # fmt: skip
     return hits
+
+
+def with_notes(tx: Transaction, cube: Cube, hits: Sequence[Hit], at: datetime | None) -> list[Hit]:
+    """Return hits with a note on messages of which something was corrected, or taken back, by a moment (None: now)."""
+    ids = [hit.id for hit in hits if hit.kind == "message"]
+    if not ids or not tx.changes.exist(cube.key):
+        return list(hits)
+    told: dict[str, list[str]] = {}
+    for memory in tx.memories.get(cube.key, tx.memories.of_messages(cube.key, ids)).values():
+        for version, since in taken_back(memory):
+            if at is None or since <= at:
+                for source in version.sources:
+                    told.setdefault(source.message_id, []).append(_note(memory, version, since))
+    return [replace(hit, note="; ".join(told[hit.id])) if hit.id in told else hit for hit in hits]
+
+
+def _note(memory: Memory, version: Version, since: datetime) -> str:
+    current = memory.current
+    if memory.stands and current.text != version.text and current.valid_to is None:
+        return f"corrected {since:%Y-%m-%d}: {shorten(current.text, 200)}"
+    return f"taken back {since:%Y-%m-%d}: {shorten(version.text, 200)}"
 
 
 def _segment_sources(tx: Transaction, cube: Cube, segment_id: str) -> tuple[Source, ...]:

@@ -14,17 +14,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, LanguageError, ModelError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.language import Call, Prompt, Reply, Turn
+from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens, sound
 
 _log = logging.getLogger(__name__)
+
+NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
+"""What a caller is told who asks for a model where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +164,10 @@ class Language:
 
     def _check_budget(self, cube_key: int, now: datetime) -> None:
         """Raise `BudgetError` when what was spent and what is under way have used the day's budget up."""
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        begun = midnight(now)
         with self._store.read() as tx:
-            spent = tx.usage.since(cube_key, midnight)
-        left = (midnight + timedelta(days=1) - now).total_seconds()
+            spent = tx.usage.since(cube_key, begun)
+        left = (begun + timedelta(days=1) - now).total_seconds()
         calls = spent.calls + self._calls_out[cube_key]
         tokens = spent.tokens_in + spent.tokens_out + self._tokens_out[cube_key]
         for name, used, most in (("calls", calls, self._budget.calls), ("tokens", tokens, self._budget.tokens)):

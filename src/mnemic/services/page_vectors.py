@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mnemic.core import segmenting
-from mnemic.model.index import Vector
+from mnemic.core.segmenting import in_context
+from mnemic.model.index import Vector, unit
 from mnemic.model.message import Page
 from mnemic.ports.store import Transaction
 
@@ -42,7 +42,7 @@ class PageVectors:
     def in_context(self, page: Page) -> Vector:
         """Return a loaded page's vector with those of the pages beside it: what segments are made of."""
         beside = [self._pages.get((page.session_id, page.position + step)) for step in (-1, 1)]
-        return segmenting.in_context(self.of(page), [self.of(other) for other in beside if other is not None])
+        return in_context(self.of(page), [self.of(other) for other in beside if other is not None])
 
     def _read(self, page_ids: Sequence[str]) -> None:
         said = self._tx.pages.messages(self._cube_key, page_ids)
@@ -50,6 +50,4 @@ class PageVectors:
         vectors = self._tx.index.vectors(self._cube_key, ids)
         for page_id, messages in said.items():
             rows = [vectors[message.id] for message in messages if message.id in vectors]
-            self._found[page_id] = (
-                segmenting.unit(np.mean(np.stack(rows), axis=0)) if rows else self._tx.index.no_vector
-            )
+            self._found[page_id] = unit(np.mean(np.stack(rows), axis=0)) if rows else self._tx.index.no_vector

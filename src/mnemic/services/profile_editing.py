@@ -14,7 +14,7 @@ from typing import Final
 from mnemic.core.changing import Edit, retracted
 from mnemic.core.curating import in_place_of_current
 from mnemic.core.extraction.attributes import attribute_of, kind_of
-from mnemic.core.intake import check_id
+from mnemic.core.intake import check_flag, check_id
 from mnemic.core.profile import described, known_as
 from mnemic.core.profile_words import sentence_of
 from mnemic.core.templates import check_attribute
@@ -27,6 +27,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
+from mnemic.services.paging import every_memory
 from mnemic.services.scoping import Scoping
 from mnemic.text import clean, fold
 
@@ -132,14 +133,14 @@ class ProfileEditing:
 
 def _named(tx: Transaction, cube_key: int, wish: _Wish) -> _Wish:
     """Return the wish about the name that its user is known by."""
-    some = tx.memories.list(cube_key, limit=1_000) if cube_key else []
-    return replace(wish, subject=known_as(some, wish.subject))
+    every = list(every_memory(tx, cube_key)) if cube_key else []
+    return replace(wish, subject=known_as(every, wish.subject))
 
 
 def _checked(value: object, remove: object, locked: object) -> str | None:
-    for name, flag in (("remove", remove), ("locked", locked)):
-        if not isinstance(flag, bool) and not (name == "locked" and flag is None):
-            raise InputError(name, f"needs true or false, got {flag!r}")
+    check_flag(remove, "remove")
+    if locked is not None:
+        check_flag(locked, "locked")
     if value is not None and not isinstance(value, str):
         raise InputError("value", f"needs a string, got {type(value).__name__}")
     told = None if value is None else " ".join(clean(value).split())

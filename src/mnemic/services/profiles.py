@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from types import MappingProxyType
-from typing import Final
 
 from mnemic.core.intake import check_id, read_time
 from mnemic.core.profile import build_profile, known_as
@@ -13,12 +12,11 @@ from mnemic.core.templates import check_template, templated
 from mnemic.model.memory import Memory
 from mnemic.model.profile import Profile
 from mnemic.ports.clock import Clock
-from mnemic.ports.store import Store, Transaction
+from mnemic.ports.store import Store
+from mnemic.services.paging import every_memory
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 from mnemic.text import fold
-
-_BATCH: Final = 1_000
 
 
 class Profiles:
@@ -60,7 +58,7 @@ class Profiles:
             target = readable(self._scoping, tx, user, cube)
             if target is None:
                 return Profile((), shown or ())
-            everyone = list(_every(tx, target.key))
+            everyone = list(every_memory(tx, target.key))
             latest = tx.cubes.latest_said(target.key)
         if shown is not None and named is None:
             named = known_as(everyone, str(user))
@@ -80,10 +78,3 @@ class Profiles:
         ]
         newest = max([*by_hand, *([said] if said else [])], default=None)
         return newest and min(newest, self._clock.now())
-
-
-def _every(tx: Transaction, cube_key: int) -> Iterator[Memory]:
-    after: str | None = None
-    while page := tx.memories.list(cube_key, after=after, limit=_BATCH):
-        yield from page
-        after = page[-1].id

@@ -21,7 +21,7 @@ from mnemic.core.filtering import parse_filter
 from mnemic.core.fusion import Fusion
 from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.holding import MEASURED, ROLES, clues_of, likelihood
-from mnemic.core.intake import check_names, read_time
+from mnemic.core.intake import check_count, check_names, check_text, read_time
 from mnemic.core.matching import match_words, terms_of
 from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
 from mnemic.core.scanning import worked_out
@@ -35,7 +35,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, without_repeats
+from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, with_notes, without_repeats
 from mnemic.services.questions import Questions
 from mnemic.services.reranking import DEPTH, Reranking
 from mnemic.services.scoping import Scoping
@@ -226,15 +226,12 @@ class Recall:
         return visits
 
     def _request(self, query: object, options: SearchOptions) -> Request:
-        if not isinstance(query, str):
-            raise InputError("query", f"needs a string, got {type(query).__name__}")
-        if not query.strip():
-            raise InputError("query", "is empty; say what to look for, or use `list` to see everything")
+        words = check_text(query, "query", "say what to look for, or use `list` to see everything")
         now = self._clock.now()
         as_of = options.get("as_of")
         return Request(
-            query=query,
-            limit=_limit(options.get("limit", 10)),
+            query=words,
+            limit=check_count(options.get("limit", 10), "limit", most=LIMIT),
             kinds=_kinds(options.get("kinds")),
             where=parse_filter(options.get("where"), self._zone),
             as_of=None if as_of is None else read_time(as_of, "as_of", now=now, zone=self._zone)[0],
@@ -276,7 +273,7 @@ class Recall:
             ranked = ranked[: request.limit + spare]
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
         holds = None if vector is None or not self._measured else likelihood(clues_of(view, question.speakers, looked))
-        return without_repeats(hits)[: request.limit], holds
+        return with_notes(tx, cube, without_repeats(hits)[: request.limit], request.as_of), holds
 
     def _question(
         self,
@@ -366,12 +363,6 @@ def question_entities(query: str, stems: Sequence[str]) -> list[list[int]]:
         if places and places not in groups:
             groups.append(places)
     return groups
-
-
-def _limit(given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 1 <= given <= LIMIT:
-        raise InputError("limit", f"needs a whole number from 1 to {LIMIT}, got {given!r}")
-    return given
 
 
 def _threshold(given: object) -> float | None:

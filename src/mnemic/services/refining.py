@@ -9,20 +9,21 @@ given up: they stay what rules and search make of them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
 from mnemic.core.refining import Batch, Drawn, Item, Tastes, Topic, check, prompt_of, read
+from mnemic.core.refining.checking import same_one
 from mnemic.core.refining.fitting import fitted
 from mnemic.core.refining.pairs import CLOSE, MOST, Pair, pairs_in, pairs_prompt, tied
 from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id
-from mnemic.model.index import Vector
+from mnemic.model.index import Vector, unit
 from mnemic.model.language import Reply
 from mnemic.model.memory import Memory, MemoryKind, Source
 from mnemic.model.message import MessageRole, StoredMessage
@@ -33,6 +34,7 @@ from mnemic.services.drawing import Known, mark_of, source_in
 from mnemic.services.indexing import embed_texts, indexed_text, segment_entry
 from mnemic.services.language import Language
 from mnemic.services.nearest import nearest
+from mnemic.text import estimate_tokens
 
 _log = logging.getLogger(__name__)
 
@@ -46,6 +48,10 @@ _ANYHOW: Final = 10
 _TOPICS: Final = 6  # segments described in one call
 _GROWN: Final = 1.5  # a segment is described again when it has so many times the pages
 _SPLITS: Final = 8  # calls at most to find out which messages of a batch the model stumbles over
+_KNOWN_SHARE: Final = 8  # of what a model takes in, one part in so many may be what is known
+_TOPICS_SHARE: Final = 8  # and the topics
+_LINE: Final = 40  # tokens beside the text that a message or memory takes, at most
+_Shown = TypeVar("_Shown")
 _READ: Final = (MessageRole.USER, MessageRole.ASSISTANT)
 
 
@@ -146,7 +152,8 @@ class Refining:
                     break
                 chosen[memory_id] = None
         found = tx.memories.get(cube_key, list(chosen)[:_KNOWN])
-        return tuple(found[each] for each in chosen if each in found and _is_told(found[each]))
+        known = [found[each] for each in chosen if each in found and _is_told(found[each])]
+        return tuple(_within(self._pace.context // _KNOWN_SHARE, known, lambda memory: memory.current.text))
 
     def _topics(self, tx: Transaction, cube_key: int) -> list[Topic]:
         """Return segments of more than one page that were not described since they grew, the newest first."""
@@ -162,7 +169,12 @@ class Refining:
             said = tx.pages.messages(cube_key, [page.id for page in pages])
             newest = [message for page in pages for message in said[page.id]][-6:]
             topics.append(Topic(segment, tuple(newest)))
-        return topics
+        shown = _within(
+            self._pace.context // _TOPICS_SHARE,
+            topics,
+            lambda topic: "".join(each.text[:160] for each in topic.messages),
+        )
+        return shown or topics[:1]
 
     def _drawn(self, cube_key: int, batch: Batch) -> tuple[Drawn, list[str]]:
         """Return what the model draws, and the messages that it stumbles over while it reads others."""
@@ -195,7 +207,14 @@ class Refining:
             answered = read(reply)
         except LanguageError as error:
             raise _UnreadableError(str(error), **error.fields) from error
-        return check(answered, batch, drawn_by=reply.model or self._language.name)
+        drawn = check(answered, batch, drawn_by=reply.model or self._language.name)
+        _log.info(
+            "batch_read",
+            extra={"messages": len(batch.messages), "items": len(drawn.items), "void": len(drawn.void)},
+        )
+        for void in drawn.void:
+            _log.debug("item_void", extra={"said": void.said, "reason": void.reason})
+        return drawn
 
     def _with_pairs(self, cube_key: int, batch: Batch, drawn: Drawn) -> Drawn:
         """Return what was drawn with the ties that a further call tells; without them when the call fails."""
@@ -291,6 +310,17 @@ def _is_forgotten(tx: Transaction, cube_key: int, batch: Batch) -> bool:
     ) < len(known)
 
 
+def _within(tokens: int, items: Sequence[_Shown], text: Callable[[_Shown], str]) -> list[_Shown]:
+    """Return the first items, as many as are shown within so many tokens."""
+    found: list[_Shown] = []
+    for item in items:
+        tokens -= estimate_tokens(text(item)) + _LINE
+        if tokens < 0:
+            break
+        found.append(item)
+    return found
+
+
 def _text(item: Item) -> str:
     return indexed_text(item.candidate.attribute, item.candidate.text)
 
@@ -317,7 +347,11 @@ def _joined(first: Drawn, second: Drawn) -> Drawn:
 
 
 def _is_open(memory: Memory, item: Item) -> bool:
-    """Tell whether rules leave open how a statement stands to a memory: both are about many things, or about others."""
+    """Tell whether rules leave open how a statement stands to a memory of the same person: both are about many things,
+    or about others.
+    """
+    if not same_one(memory.subject, item.candidate.subject):  # what one says ends nothing of another's
+        return False
     same = memory.attribute == item.candidate.attribute
     return memory.kind is not MemoryKind.INSIGHT and not (same and item.candidate.single)
 
@@ -328,7 +362,7 @@ def _learn(tx: Transaction, known: Known, item: Item, vector: Vector) -> None:
     cosine = 0.0
     if tied_to is not None:
         held = tx.index.vectors(item.message.cube_key, [tied_to.id]).get(tied_to.id)
-        cosine = 0.0 if held is None else float(held @ vector / (np.linalg.norm(held) * np.linalg.norm(vector) or 1))
+        cosine = 0.0 if held is None else float(unit(held) @ unit(vector))
     for candidate, against in woven(item, cosine):
         memory = known.learn(item.message, candidate, vector, against=against)
         if memory is None:

@@ -7,14 +7,13 @@ a language model only what rules are sure of is merged, and nothing is summed up
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-import numpy as np
-
 from mnemic.core.changing import Edit, step_of
+from mnemic.core.intake import check_flag
 from mnemic.core.reorganizing import (
     ASKED,
     Likeness,
@@ -29,9 +28,10 @@ from mnemic.core.reorganizing import (
     themes,
     themes_prompt,
 )
-from mnemic.errors import InputError, ModelError
-from mnemic.ids import new_id
+from mnemic.errors import ModelError
+from mnemic.ids import new_id, new_ids
 from mnemic.model.change import Action, MemoryChange
+from mnemic.model.index import unit
 from mnemic.model.job import REORGANIZE, queued
 from mnemic.model.memory import Memory, MemoryKind
 from mnemic.ports.clock import Clock
@@ -39,6 +39,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.changing import make, vectors_of
 from mnemic.services.language import Language
+from mnemic.services.paging import every_memory
 from mnemic.services.promoting import DERIVED
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
@@ -49,7 +50,6 @@ KIND: Final = "reorganize"
 """The kind of change that a run makes, and the purpose of its calls."""
 
 _EDITS: Final = 200  # memories changed in one run
-_BATCH: Final = 1_000  # memories read together
 _WORTH: Final = 12  # memories from which a cube is put in order by itself
 _MERGED: Final = "they say the same"
 _OVER: Final = "nothing was heard of this plan for half a year"
@@ -87,11 +87,10 @@ class Reorganizing:
 
     def run(self, *, user: object, dry_run: object = False, cube: object = None) -> MemoryChange | None:
         """Put a cube in order; see `Memory.reorganize`."""
-        if not isinstance(dry_run, bool):
-            raise InputError("dry_run", f"needs true or false, got {dry_run!r}")
+        planned = check_flag(dry_run, "dry_run")
         with self._store.read() as tx:
             target = writable(self._scoping, tx, user, cube)
-        return None if target is None else self._run(target.key, dry_run=dry_run)
+        return None if target is None else self._run(target.key, dry_run=planned)
 
     def queue(self, cube_key: int) -> None:
         """Plan the next run for a cube that has enough memories, when none is planned."""
@@ -119,20 +118,20 @@ class Reorganizing:
         with self._store.read() as tx:
             sight = _seen(tx, cube_key)
         pairs = likenesses(sight.placed)
-        found = themes(sight.placed, set(sight.summed))
+        found = themes(sight.placed, sight.summed)
         same = [(pair.first, pair.second) for pair in pairs if pair.plain]
         same += self._judged(cube_key, [pair for pair in pairs if not pair.plain][:ASKED])
         now = self._clock.now()
-        edits = [*merges(same, _ids(), now, _MERGED), *overdue(sight.memories, now, _OVER)][:_EDITS]
+        edits = [*merges(same, new_ids(), now, _MERGED), *overdue(sight.memories, now, _OVER)][:_EDITS]
         drawn = self._drawn(cube_key, found)
         edits += [Edit(Action.ADD, None, memory, _SUMMED) for memory, _ in drawn]
         edits = _each_once(edits)
-        change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
         if not edits:
             return None
         if dry_run:
             steps = tuple(step_of(edit, planned=True) for edit in edits)
             return MemoryChange("", cube_key, KIND, "", now, steps)
+        change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
         vectors = vectors_of(self._embedder, edits)
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
@@ -160,25 +159,17 @@ class Reorganizing:
             return []
         try:
             reply = self._language.complete(themes_prompt(found), purpose=KIND, cube_key=cube_key)
-            return insights(found, reply, _ids(), self._clock.now(), cube_key)
+            return insights(found, reply, new_ids(), self._clock.now(), cube_key)
         except ModelError as error:
             _log.warning("themes_left_open", extra={"themes": len(found), "reason": str(error)})
             return []
 
 
 def _seen(tx: Transaction, cube_key: int) -> _Sight:
-    memories: list[Memory] = []
-    after: str | None = None
-    while page := tx.memories.list(cube_key, after=after, limit=_BATCH):
-        memories += page
-        after = page[-1].id
+    memories = list(every_memory(tx, cube_key))
     current = [memory for memory in memories if memory.kind is not MemoryKind.INSIGHT and memory.stands]
     vectors = tx.index.vectors(cube_key, [memory.id for memory in current])
-    placed = [
-        Placed(memory, vectors[memory.id] / (np.linalg.norm(vectors[memory.id]) or 1.0))
-        for memory in current
-        if memory.id in vectors
-    ]
+    placed = [Placed(memory, unit(vectors[memory.id])) for memory in current if memory.id in vectors]
     standing = {memory.id for memory in memories if memory.kind is MemoryKind.INSIGHT and memory.stands}
     summed = {
         to_id
@@ -222,8 +213,3 @@ def _each_once(edits: Sequence[Edit]) -> list[Edit]:
     for edit in edits:
         found.setdefault(edit.after.id, edit)
     return list(found.values())
-
-
-def _ids() -> Iterator[str]:
-    while True:
-        yield new_id()

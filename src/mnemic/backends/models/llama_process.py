@@ -1,4 +1,4 @@
-"""The process that llama.cpp runs in: started as a script by `llama.py`, it reads a request a line and tells chunks.
+"""The process that llama.cpp runs in, a script that `llama_engine.py` starts: it reads requests and tells chunks.
 
 A fault in llama.cpp ends the process that it happens in; here that is not the user's. It imports nothing of Mnemic, so
 that it starts at once, and ends when its input does: whoever started it is gone then.

@@ -6,6 +6,7 @@ sentence-transformers layout that has a graph. Neither reads weights before the 
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -20,7 +21,7 @@ class OnnxEmbedder(SentenceEmbedder):
     @classmethod
     def bundled(cls, *, threads: int = 1) -> Self:
         """Return the embedder of the base install: all-MiniLM-L6-v2, int8 weights, 384 wide, 256 tokens, English."""
-        return cls(LazyModel(bundled.recipe(), lambda: load_graph(bundled.NAME, bundled.read_weights(), threads)))
+        return cls(_bundled(threads))
 
     @classmethod
     def from_folder(cls, path: Path, *, threads: int = 1) -> Self:
@@ -28,3 +29,9 @@ class OnnxEmbedder(SentenceEmbedder):
         graph = folder.need_graph(path)
         recipe = folder.describe(path, graph)
         return cls(LazyModel(recipe, lambda: load_graph(recipe.name, graph, threads)))
+
+
+@cache
+def _bundled(threads: int) -> LazyModel:
+    """Return the bundled model, loaded once for all memories of a process."""
+    return LazyModel(bundled.recipe(), lambda: load_graph(bundled.NAME, bundled.read_weights(), threads))

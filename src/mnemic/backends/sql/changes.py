@@ -8,12 +8,15 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.change import Action, MemoryChange, Step
 from mnemic.model.moment import from_micros, to_micros
+
+_ANY = Prepared(select(s.change.c.id).where(s.change.c.cube_key == bindparam("cube")).limit(1))
 
 
 class SqlChanges:
@@ -36,6 +39,10 @@ class SqlChanges:
                 "undone_at": rows.micros(change.undone_at),
             },
         )
+
+    def exist(self, cube_key: int) -> bool:
+        """Tell whether a cube has any."""
+        return _ANY.scalar(self._connection, {"cube": cube_key}) is not None
 
     def get(self, cube_key: int, change_id: str) -> MemoryChange | None:
         """Return a change of this cube."""

@@ -146,8 +146,8 @@ def read_view(connection: Connection, cache: ViewCache, cube_key: int, revision:
     count = _COUNT.scalar(connection, {"cube_key": cube_key})
     growing = Growing(cache.width, _nothing(cache.width), {name: {} for name in _TABLES})
     growing.reserve(count)
-    for rows, columns in _ALL.columns(connection, {"cube_key": cube_key, "model": cache.model}, rows=_CHUNK):
-        growing.take(rows, columns)
+    for _, columns in _ALL.columns(connection, {"cube_key": cube_key, "model": cache.model}, rows=_CHUNK):
+        growing.take(columns)
     return growing.finished(cube_key, revision, erasures)
 
 
@@ -161,8 +161,8 @@ def follow(
         read = _KEYS.columns(connection, {"cube_key": cube_key}, rows=_CHUNK)
         growing.keep(np.concatenate([_EMPTY, *(np.array(columns["keys"]) for _, columns in read)]))
     since = {"cube_key": cube_key, "model": cache.model, "revision": base.view.revision}
-    for rows, columns in _CHANGED.columns(connection, since, rows=_CHUNK):
-        growing.take(rows, columns)
+    for _, columns in _CHANGED.columns(connection, since, rows=_CHUNK):
+        growing.take(columns)
     return growing.finished(cube_key, revision, erasures)
 
 
@@ -209,9 +209,9 @@ class Growing:
         self._known = self._size = len(kept)
         self._all_linked = True
 
-    def take(self, count: int, columns: Mapping[str, Sequence[Any]]) -> None:
+    def take(self, columns: Mapping[str, Sequence[Any]]) -> None:
         """Put rows in that were read: the place of known ones, behind the others the new ones."""
-        rows = self._as_arrays(count, columns)
+        rows = self._as_arrays(columns)
         keys, places = rows["keys"], np.searchsorted(self._arrays["keys"][: self._known], rows["keys"])
         known = self._arrays["keys"][np.minimum(places, self._known - 1)] == keys if self._known else places < 0
         if bool(known.any()):
@@ -224,7 +224,7 @@ class Growing:
             self._fitting(name, values)[self._size : size] = values
         self._size = size
 
-    def _as_arrays(self, count: int, columns: Mapping[str, Sequence[Any]]) -> dict[str, Array]:
+    def _as_arrays(self, columns: Mapping[str, Sequence[Any]]) -> dict[str, Array]:
         rows: dict[str, Array] = {name: np.array(columns[name], dtype=kind) for name, kind in _NUMBERS.items()}
         rows |= {name: _encoded(columns[name]) for name in _IDS}
         rows |= {name: self._numbers(name, columns[name]) for name in _TABLES}

@@ -51,7 +51,6 @@ _NOT_THINGS: Final = re.compile(
     r"|lot|bit|few|gifts?|presents?|round|break|chat|talk|look|call|job|new one|one"
     r"|experience|message|email|letter|kick|hug|smile|card|stuff|things?|snacks?|flowers|pizza|meal|it|them|some)\b"
 )
-_LIVE_ARTICLE: Final = frozenset({"a", "an", "one"})
 
 
 def _kind_of(what: str) -> str | None:

@@ -68,7 +68,6 @@ class Piece:
 
     start: int
     end: int
-    sentence_start: int
     first: bool
     shares: bool = False
 
@@ -157,7 +156,7 @@ def _cut(low: str, start: int, end: int) -> Iterator[Piece]:
     for stop, resume, shares_next in cuts:
         real = unreal is None or stop <= unreal.start()
         if begin < stop and real and not _REPORTED.search(low, max(start, begin - 24), begin):
-            yield Piece(begin, stop, start, first=begin == start, shares=shares)
+            yield Piece(begin, stop, first=begin == start, shares=shares)
         begin, shares = resume, shares_next
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mnemic.core.generation.prompting import Manner
+from mnemic.core.intake import check_count, check_tokens
 from mnemic.errors import InputError
 from mnemic.model.answer import AskOptions
 
@@ -51,13 +52,13 @@ def read_wish(options: AskOptions, defaults: Defaults) -> Wish:
     """Return a caller's options, checked; see `Memory.ask`. Raises `InputError`."""
     mode = options.get("mode", "auto")
     if mode not in MODES:
-        raise InputError("mode", f"{mode!r} is none of {', '.join(MODES)}")
+        raise InputError("mode", f"{mode!r} is not known; known: {', '.join(MODES)}")
     own = defaults.manner
     return Wish(
         mode=mode,
-        depth=_count("depth", options.get("depth", 0)),
-        suggest=_count("suggest", options.get("suggest", 0)),
-        budget=_whole("budget", options.get("budget", BUDGET)),
+        depth=check_count(options.get("depth", 0), "depth", least=0, most=MOST),
+        suggest=check_count(options.get("suggest", 0), "suggest", least=0, most=MOST),
+        budget=check_tokens(options.get("budget", BUDGET), "budget"),
         manner=Manner(
             _words("persona", options.get("persona"), own.persona),
             _words("style", options.get("style"), own.style),
@@ -78,18 +79,6 @@ def _words(name: str, given: object, default: str) -> str:
     return given.strip()
 
 
-def _count(name: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= MOST:
-        raise InputError(name, f"needs a whole number from 0 to {MOST}, got {given!r}")
-    return given
-
-
-def _whole(name: str, given: object) -> int:
-    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError(name, f"needs a whole number of tokens above 0, got {given!r}")
-    return given
-
-
 def _temperature(given: object, default: float) -> float:
     if given is None:
         return default
@@ -101,7 +90,7 @@ def _temperature(given: object, default: float) -> float:
 def _max_tokens(given: object, defaults: Defaults) -> int:
     if given is None:
         return min(defaults.max_tokens, defaults.context // 2)
-    asked = _whole("max_tokens", given)
+    asked = check_tokens(given, "max_tokens")
     most = defaults.context - SHORTEST
     if asked > most:
         raise InputError(

@@ -6,11 +6,12 @@ A message stands on one line, so that nothing in it can look like the beginning 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from mnemic.core.extraction.attributes import ATTRIBUTES
 from mnemic.core.prompts import load, on_one_line
 from mnemic.core.refining.batch import TIES, Batch, Tastes, Topic
+from mnemic.core.shapes import FLAG, TEXT, list_of, object_of, one_of
 from mnemic.model.language import Prompt, Turn
 from mnemic.model.memory import Memory
 from mnemic.model.message import StoredMessage
@@ -105,38 +106,25 @@ def _said(message: StoredMessage, shown: int) -> str:
     return f"{on_one_line(message.speaker, 80)} ({message.role.value}): {on_one_line(message.text, shown)}"
 
 
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
-    }  # fmt: skip
-
-
-def _list(items: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "array", "items": items}
-
-
-_TEXT: Final = {"type": "string"}
-_FLAG: Final = {"type": "boolean"}
-
-SCHEMA: Final[dict[str, Any]] = _object(
-    memories=_list(
-        _object(
-            kind={"type": "string", "enum": list(KINDS)},
-            about=_TEXT,
-            attribute=_TEXT,
-            value=_TEXT,
-            statement=_TEXT,
-            negated=_FLAG,
-            said=_FLAG,
-            reason=_TEXT,
-            when={**_object(words=_TEXT, **{"from": _TEXT, "to": _TEXT})},
-            evidence=_list(_object(message=_TEXT, quote=_TEXT)),
-            known=_TEXT,
-            change={"type": "string", "enum": list(TIES)},
+SCHEMA: Final = object_of(
+    memories=list_of(
+        object_of(
+            kind=one_of(KINDS),
+            about=TEXT,
+            attribute=TEXT,
+            value=TEXT,
+            statement=TEXT,
+            negated=FLAG,
+            said=FLAG,
+            reason=TEXT,
+            when=object_of(words=TEXT, **{"from": TEXT, "to": TEXT}),
+            evidence=list_of(object_of(message=TEXT, quote=TEXT)),
+            known=TEXT,
+            change=one_of(TIES),
         )
     ),
-    entities=_list(_object(name=_TEXT, type={"type": "string", "enum": list(TYPES)}, messages=_list(_TEXT))),
-    relations=_list(_object(relation=_TEXT, to=_TEXT, message=_TEXT, quote=_TEXT, **{"from": _TEXT})),
-    topics=_list(_object(topic=_TEXT, title=_TEXT, summary=_TEXT, keywords=_list(_TEXT))),
+    entities=list_of(object_of(name=TEXT, type=one_of(TYPES), messages=list_of(TEXT))),
+    relations=list_of(object_of(relation=TEXT, to=TEXT, message=TEXT, quote=TEXT, **{"from": TEXT})),
+    topics=list_of(object_of(topic=TEXT, title=TEXT, summary=TEXT, keywords=list_of(TEXT))),
 )
-"""The shape of an answer: every property required and none besides, as strict servers want it."""
+"""The shape of an answer."""

@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
-from mnemic.core.refining.batch import TIES, Void
-from mnemic.core.replies import json_in
+from mnemic.core.lenient import Flag, Lenient, Text, as_list
+from mnemic.core.refining.batch import TIES, Tie, Void
+from mnemic.core.replies import items_of, json_in
 from mnemic.model.language import Reply
-
-_FLAGS: Final = {
-    "true": True,
-    "yes": True,
-    "1": True,
-    "false": False,
-    "no": False,
-    "0": False,
-    "": False,
-    "none": False,
-}
-
-
-def _text(value: Any) -> Any:
-    """Take what models write for a text: nothing, or a number."""
-    if value is None:
-        return ""
-    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
-
-
-def _flag(value: Any) -> Any:
-    if value is None:
-        return False
-    return _FLAGS.get(value.strip().lower(), value) if isinstance(value, str) else value
-
-
-def _list(value: Any) -> Any:
-    if value is None:
-        return []
-    return [value] if isinstance(value, str | dict) else value
 
 
 def _tie(value: Any) -> Any:
     return value if value in TIES else "new"
 
 
-Text = Annotated[str, BeforeValidator(_text)]
-Flag = Annotated[bool, BeforeValidator(_flag)]
-
-
-class _Read(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class When(_Read):
+class When(Lenient):
     """When something holds or happened, as the model wrote it."""
 
     words: Text = ""
@@ -69,14 +31,14 @@ def _when(value: Any) -> Any:
     return {} if value is None else value
 
 
-class Evidence(_Read):
+class Evidence(Lenient):
     """A message's number and words of it."""
 
     message: Text
     quote: Text
 
 
-class Statement(_Read):
+class Statement(Lenient):
     """A memory as the model wrote it."""
 
     kind: Text
@@ -88,20 +50,20 @@ class Statement(_Read):
     said: Flag = True
     reason: Text = ""
     when: Annotated[When, BeforeValidator(_when)] = When()
-    evidence: Annotated[list[Evidence], BeforeValidator(_list)] = Field(min_length=1)
+    evidence: Annotated[list[Evidence], BeforeValidator(as_list)] = Field(min_length=1)
     known: Text = ""
-    change: Annotated[str, BeforeValidator(_tie)] = "new"
+    change: Annotated[Tie, BeforeValidator(_tie)] = "new"
 
 
-class Named(_Read):
+class Named(Lenient):
     """An entity as the model wrote it."""
 
     name: Text
     type: Text = "other"
-    messages: Annotated[list[Text], BeforeValidator(_list)] = Field(min_length=1)
+    messages: Annotated[list[Text], BeforeValidator(as_list)] = Field(min_length=1)
 
 
-class Related(_Read):
+class Related(Lenient):
     """A relation as the model wrote it."""
 
     start: Text = Field(alias="from")
@@ -111,13 +73,13 @@ class Related(_Read):
     quote: Text
 
 
-class Described(_Read):
+class Described(Lenient):
     """What the model wrote about a topic."""
 
     topic: Text
     title: Text
     summary: Text
-    keywords: Annotated[list[Text], BeforeValidator(_list)] = Field(default_factory=list)
+    keywords: Annotated[list[Text], BeforeValidator(as_list)] = Field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +93,7 @@ class Answered:
     void: tuple[Void, ...]
 
 
-_Item = TypeVar("_Item", bound=_Read)
+_Item = TypeVar("_Item", bound=Lenient)
 
 
 def read(reply: Reply) -> Answered:
@@ -148,9 +110,8 @@ def read(reply: Reply) -> Answered:
 
 
 def _each(kind: type[_Item], value: Any, void: list[Void]) -> tuple[_Item, ...]:
-    items: Sequence[Any] = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
     found: list[_Item] = []
-    for item in items:
+    for item in items_of(value):
         try:
             found.append(kind.model_validate(item))
         except ValidationError as error:

@@ -55,6 +55,8 @@ def results(found: Results) -> RenderableType:
             (f"  until {day(hit.valid_to)}" if hit.valid_to else "", "red"),
         )  # fmt: skip
         parts += [head, inset(Text(shown(hit.text)))]
+        if hit.note:
+            parts.append(inset(Text(one_line(hit.note, 300), "red")))
         if hit.kind != "message":
             parts.append(inset(sources(hit.sources[:3])))
         if hit.why is not None:

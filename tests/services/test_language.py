@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -16,10 +18,12 @@ from mnemic.model.language import Prompt, Reply, SpentOn, Turn
 from mnemic.services.language import Language
 from mnemic.testing.model_says import Said, cuts, fails, refuses, says
 from mnemic.testing.model_server import ModelServer, Script, Scripted
+from mnemic.testing.scripted_model import ScriptedModel
 from mnemic.wiring import build_judge, build_llm
 from tests.services.opened import Clock
 
 ASK = Prompt((Turn("user", "Where does Ann live?"),), max_tokens=20)
+HASHED = {"embedder": "hashing", "worker": False, "refine": False}
 DOWN = fails(500, headers={"retry-after-ms": "1"})
 
 
@@ -203,3 +207,56 @@ def test_a_judge_is_another_model_with_settings_of_its_own(tmp_path: Path) -> No
 def test_a_provider_without_a_model_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="llm_model"):
         build_llm(load(tmp_path, {"llm": "openai"}))
+
+
+def test_calls_under_way_count_in_the_budget(tmp_path: Path) -> None:
+    inside = threading.Event()
+    go_on = threading.Event()
+
+    def answer(_: Prompt) -> str:
+        inside.set()
+        assert go_on.wait(10)
+        return "In Paris."
+
+    model = ScriptedModel(answer)
+    with Memory(tmp_path, settings={**HASHED, "llm_daily_calls": 1}, llm=model) as memory:
+        memory.add("I live in Paris.", user="ann")
+        first = threading.Thread(target=ask, args=(memory,))
+        first.start()
+        assert inside.wait(10)
+        try:
+            assert ask(memory) == ["budget_spent"]
+        finally:
+            go_on.set()
+            first.join(10)
+        assert ask(memory) == ["budget_spent"]
+        assert (len(model.prompts), memory.llm.usage(user="ann").total.calls) == (1, 1)
+
+
+def test_halves_of_characters_are_mended_on_the_way_in_and_out(configured: Configured) -> None:
+    with configured.open([says("Grin \ud83d\ude00 or \ud800.")] * 2) as (memory, server):
+        broken = Prompt((Turn("user", "a \ud800 b \0"),), max_tokens=20)
+        assert ask(memory, prompt=broken) == ["Grin \U0001f600 or \ufffd."]
+        assert server.requests[0].text == "a \ufffd b \ufffd"
+        key = memory.llm.calls(user="ann")[0].cube_key
+        pieces = list(language_of(memory).stream(ASK, purpose="ask", cube_key=key))
+        assert "".join(each for each in pieces if isinstance(each, str)) == "Grin \U0001f600 or \ufffd."
+
+
+def test_a_stream_that_is_left_when_the_memory_is_closed_ends_in_silence(tmp_path: Path) -> None:
+    with Memory(tmp_path, settings=HASHED, llm=ScriptedModel(["In Paris, as you said [1]."])) as memory:
+        memory.add("I live in Paris.", user="ann")
+        stream = memory.ask_stream("Where do I live?", user="ann")
+        assert next(stream)
+    del stream  # an error of its end would be an unraisable one, which pytest makes a failure
+    gc.collect()
+
+
+def test_a_cube_that_is_deleted_while_the_model_answers_costs_no_answer(tmp_path: Path) -> None:
+    def answer(_: Prompt) -> str:
+        memory.cubes.delete(cube.id, user="ann")
+        return "In Paris."
+
+    with Memory(tmp_path, settings=HASHED, llm=ScriptedModel(answer)) as memory:
+        cube = memory.cubes.create("trip", user="ann")
+        assert memory.llm.complete(ASK, user="ann", purpose="test", cube=cube.id).text == "In Paris."

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 
 import pytest
 
+from mnemic.backends.models import openai_chat
 from mnemic.backends.models.openai_chat import OpenAIChat
 from mnemic.errors import InputError, LanguageError
 from mnemic.model.language import Prompt, Reply, Turn
@@ -480,3 +482,20 @@ def test_a_password_in_the_address_is_not_shown() -> None:
     chat = OpenAIChat("http://ann:pw@127.0.0.1:9/v1", "", "m", timeout=1.0, tries=1)
     assert "pw@" not in str(fault(chat))
     chat.close()
+
+
+def test_the_key_is_not_in_the_causes_of_an_error_which_logs_and_jobs_show(remote: Remote) -> None:
+    chat, _ = remote.start(default=fails(401, "sk-secret is bad", headers=SOON))
+    error = fault(chat)
+    assert error.__cause__ is not None
+    assert "sk-secret" not in "".join(traceback.format_exception(error))
+
+
+def test_a_key_of_the_environment_is_hidden_too(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, server = remote.start(default=fails(401, "sk-of-the-user is bad"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-user")
+    monkeypatch.setattr(openai_chat, "_OWN", server.url)
+    with closing(OpenAIChat("", "", "gpt-9", timeout=1.0, tries=1)) as chat:
+        error = fault(chat)
+    assert "[key] is bad" in str(error)
+    assert "sk-of-the-user" not in "".join(traceback.format_exception(error))

@@ -19,11 +19,12 @@ LONGEST_PAUSE: Final = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """How many calls failed in a row, until when calls are refused, and for how long that is."""
+    """How many calls failed in a row, until when calls are refused, for how long that is, and whether one tries."""
 
     failures: int = 0
     until: datetime | None = None
     pause: timedelta = FIRST_PAUSE
+    tried: bool = False
 
     def wait(self, now: datetime) -> timedelta | None:
         """Return how long calls are still refused; None when one may be made."""
@@ -31,10 +32,12 @@ class Breaker:
 
     def trying(self, now: datetime) -> Breaker:
         """Return the breaker while one call tries whether the fault has passed: others are refused until it tells."""
-        return self if self.until is None else replace(self, until=now + self.pause)
+        return self if self.until is None else replace(self, until=now + self.pause, tried=True)
 
     def failed(self, now: datetime) -> Breaker:
-        """Return the breaker after a failure."""
+        """Return the breaker after a failure. Calls that were under way when it opened tell nothing new."""
+        if self.until is not None and not self.tried:
+            return self
         failures = self.failures + 1
         if failures < FAILURES:
             return replace(self, failures=failures)

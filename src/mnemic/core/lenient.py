@@ -6,6 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from mnemic.text import clean
+
 _FLAGS: Final = {
     "true": True,
     "yes": True,
@@ -19,9 +21,11 @@ _FLAGS: Final = {
 
 
 def _text(value: Any) -> Any:
-    """Take what models write for a text: nothing, or a number."""
+    """Take what models write for a text: nothing, or a number; without what no index can hold."""
     if value is None:
         return ""
+    if isinstance(value, str):
+        return clean(value)
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 

@@ -242,15 +242,21 @@ class Worker:
         try:
             with lease:
                 self._handlers[job.kind](job.cube_key, tick)
-        except Stopping:  # up for takeover at once
-            return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=lease.done)
+        except Stopping:
+            return self._put_back(job, lease.done)
         except Exception as error:  # noqa: BLE001 - boundary: a job
+            if self._is_ending():  # the store was closed under a call that was left: that is no failure of the job
+                return self._put_back(job, lease.done)
             told = {"job": job.id, "kind": job.kind, "attempt": job.attempts, "reason": str(error)}
             foreseen = isinstance(error, MnemicError)  # an outage says why; only a fault of ours needs its traceback
             _log.log(logging.WARNING if foreseen else logging.ERROR, "job_failed", extra=told, exc_info=not foreseen)
             return self._failed(job, error, lease.done)
         now = self._clock.now()
         return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=lease.done, error=None)
+
+    def _put_back(self, job: Job, done: int) -> Job:
+        """Return a job up for takeover at once."""
+        return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=done)
 
     def _extend(self, job: Job) -> bool:
         with self._store.write() as tx:

@@ -2,14 +2,14 @@
 
 What memory says to a message is looked up before the message is stored, so that nothing is evidence for itself; then it
 is stored, before the model is asked, so that nothing said is lost. A reply is stored only when a model wrote it whole,
-and without its references, which mean nothing later.
+and without its references, which mean nothing later; not when something that it may tell of was forgotten meanwhile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Unpack
+from typing import Final, Unpack
 
 from mnemic.core.generation import EXTRACTIVE, without_references
 from mnemic.core.intake import check_flag
@@ -19,6 +19,8 @@ from mnemic.model.receipt import Added
 from mnemic.services.gathering import Asking, Material
 from mnemic.services.generate import Generate, answer_of
 from mnemic.services.remember import DEFAULT_SESSION, Remember
+
+_GONE: Final = "it was not stored: something that it may tell of was forgotten while the model wrote"
 
 
 class Chat:
@@ -52,9 +54,11 @@ class Chat:
     ) -> Iterator[str | Answer]:
         without = said.message_ids if said is not None else ()
         for piece in self._generate.write(asking, material, stream=stream, without=without):
-            yield self._kept(piece, asking, said, cube) if isinstance(piece, Answer) else piece
+            yield self._kept(piece, asking, material, said, cube) if isinstance(piece, Answer) else piece
 
-    def _kept(self, answer: Answer, asking: Asking, said: Added | None, cube: str | None) -> Answer:
+    def _kept(
+        self, answer: Answer, asking: Asking, material: Material | None, said: Added | None, cube: str | None
+    ) -> Answer:
         """Store a model's whole reply beside the message; return the answer with its receipts."""
         if said is None:
             return answer
@@ -62,6 +66,8 @@ class Chat:
             return replace(answer, stored=(said,))
         if answer.cut:
             return replace(answer, stored=(said,), notes=(*answer.notes, "it was not stored"))
+        if self._generate.is_gone(asking.user, material, answer, said):
+            return replace(answer, stored=(said,), notes=(*answer.notes, _GONE))
         return replace(answer, stored=(said, self._keep("assistant", without_references(answer.text), asking, cube)))
 
     def _keep(self, role: str, text: str, asking: Asking, cube: str | None) -> Added:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mnemic.core.erasure import marks, remains, without
+from mnemic.core.erasure import leaks, marks, remains, without
 from mnemic.core.intake import check_flag, check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
@@ -25,6 +25,7 @@ from mnemic.model.scope import Cube, Role
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import put_memory
+from mnemic.services.promoting import DERIVED
 from mnemic.services.remaking import remake_segments
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
@@ -120,6 +121,7 @@ class Forget:
         erased = _messages(tx, cube, targets.messages)
         removed = Counter({"entry": tx.index.remove(cube.key, list(erased))})
         for memory in _memories(tx, cube, targets.memories):
+            removed += _without_sums(tx, memory)
             removed += _without_mentions(tx, memory, targets.phrase, revision)
         pruned, changed = self._prune(tx, cube, erased, revision)
         removed += pruned
@@ -230,6 +232,24 @@ def _without_mentions(tx: Transaction, memory: Memory, phrase: Sequence[str], re
     gone = {version.id for version in memory.versions if whole or _mentioning(version, phrase)}
     tx.memories.disown(memory.cube_key, marks(memory, gone))
     return _put_what_is_left(tx, memory, without(memory, gone), revision)
+
+
+def _without_sums(tx: Transaction, memory: Memory) -> Counter[str]:
+    """Remove the insights that tell what, of all that they sum up, only this memory says."""
+    related = tx.memories.relations(memory.cube_key, [memory.id])
+    sums = [from_id for kind, from_id, to_id in related if kind == DERIVED and to_id == memory.id]
+    telling = [each.id for each in tx.memories.get(memory.cube_key, sums).values() if _tells_of(tx, each, memory)]
+    entries = tx.index.remove(memory.cube_key, telling)
+    return Counter({"memory": tx.memories.delete(memory.cube_key, telling), "entry": entries})
+
+
+def _tells_of(tx: Transaction, insight: Memory, memory: Memory) -> bool:
+    related = tx.memories.relations(insight.cube_key, [insight.id])
+    members = [to_id for kind, from_id, to_id in related if kind == DERIVED and from_id == insight.id]
+    others = [each for each in tx.memories.get(insight.cube_key, members).values() if each.id != memory.id]
+    left = [insight.subject, *(version.text for each in others for version in each.versions)]
+    lost = [version.text for version in memory.versions]
+    return any(leaks(f"{version.text} {version.value}", lost, left) for version in insight.versions)
 
 
 def _put_what_is_left(tx: Transaction, memory: Memory, left: Memory | None, revision: int) -> Counter[str]:

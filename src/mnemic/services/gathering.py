@@ -29,11 +29,12 @@ from mnemic.core.generation import (
 )
 from mnemic.core.generation.fitting import A_TURN
 from mnemic.core.packing import Line, pack
+from mnemic.errors import NotFoundError
 from mnemic.model.language import Turn
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.query import Context
 from mnemic.model.scope import Cube, Role
-from mnemic.ports.store import Store
+from mnemic.ports.store import Store, Transaction
 from mnemic.services.answer import entry_hit
 from mnemic.services.context import Contexts
 from mnemic.services.hits import message_hit
@@ -71,12 +72,16 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A prompt's turns, the numbered memories in them, the cube that pays, and what the caller should know."""
+    """A prompt's turns, the numbered memories in them, the cube that pays, and what the caller should know.
+
+    `shown` are the cube and id of everything that was stored and stands in the turns.
+    """
 
     turns: tuple[Turn, ...]
     references: tuple[Reference, ...]
     cube_key: int
     notes: tuple[str, ...] = ()
+    shown: frozenset[tuple[str, str]] = frozenset()
 
 
 class Gathering:
@@ -114,7 +119,21 @@ class Gathering:
         memories = shrink(number(_without(found, known), len(known) + 1), most)
         asked = say(frame, _headed((profile, heard, memories), asking.user), asking.words, kind=asking.kind)
         turns, payer = put_together(system, talk, asked), self._payer(asking.user, asking.cubes)
-        return Material(turns, (*known, *memories), payer, _notes(found, wish, left))
+        numbered = (*known, *memories)
+        shown = {(cube.id, message.id) for message, cube in said} | {(one.hit.cube, one.hit.id) for one in numbered}
+        return Material(turns, numbered, payer, _notes(found, wish, left), frozenset(shown))
+
+    def is_gone(self, user: str, shown: Collection[tuple[str, str]]) -> bool:
+        """Tell whether something of what was shown (cube, id) has been forgotten since."""
+        names = sorted({cube for cube, _ in shown})
+        if not names:
+            return False
+        try:
+            with self._store.read() as tx:
+                cubes = self._scoping.for_read(tx, user, names).cubes
+                return not all(_holds(tx, cube.key, {each for of, each in shown if of == cube.id}) for cube in cubes)
+        except NotFoundError:  # a whole cube
+            return True
 
     def further(
         self, asking: Asking, query: str, budget: int, known: Sequence[Reference], without: Collection[str]
@@ -169,6 +188,12 @@ class Gathering:
             own = self._scoping.for_write(tx, user, None)
         self._scoping.remember(own)
         return own.key
+
+
+def _holds(tx: Transaction, key: int, ids: Collection[str]) -> bool:
+    wanted = list(ids)
+    held = {*tx.messages.get(key, wanted), *tx.memories.get(key, wanted), *tx.segments.get(key, wanted)}
+    return held.issuperset(wanted)
 
 
 def _spoken(asking: Asking, messages: Sequence[StoredMessage], room: Room) -> list[Turn]:

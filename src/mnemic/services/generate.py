@@ -19,6 +19,7 @@ from mnemic.core.intake import check_id, check_text, read_time
 from mnemic.errors import BudgetError, InputError, LanguageError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.language import Spent
+from mnemic.model.receipt import Added
 from mnemic.ports.clock import Clock
 from mnemic.services.answer import EMPTY, AnswerService
 from mnemic.services.dialogue import Dialogue
@@ -105,6 +106,11 @@ class Generate:
     def gather(self, asking: Asking) -> Material | None:
         """Return what the model is to be told; None when none is asked."""
         return None if self._asks_no_model(asking.wish) else self._gathering.gather(asking)
+
+    def is_gone(self, user: str, material: Material | None, answer: Answer, said: Added) -> bool:
+        """Tell whether something that a reply may tell of has been forgotten while it was written."""
+        shown = {(hit.cube, hit.id) for hit in answer.citations} | {(said.cube, each) for each in said.message_ids}
+        return self._gathering.is_gone(user, shown | (material.shown if material is not None else frozenset()))
 
     def write(
         self, asking: Asking, material: Material | None, *, stream: bool, without: Collection[str] = ()

@@ -1,7 +1,8 @@
 """The one door to the language model: every call is within the cube's budget, behind the breaker, and accounted.
 
 No lock and no transaction is held while a model answers. What stands in its way is told as `LanguageError` or
-`BudgetError`; what to do without a model is its callers' decision.
+`BudgetError`; what to do without a model is its callers' decision. What goes in and comes out is sound text: halves
+of characters, which people paste and models write, can be neither sent nor stored.
 """
 
 from __future__ import annotations
@@ -9,20 +10,21 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from mnemic.core.breaker import Breaker
-from mnemic.errors import BudgetError, LanguageError, ModelError
+from mnemic.errors import BudgetError, LanguageError, ModelError, StoreError
 from mnemic.ids import new_id
-from mnemic.model.language import Call, Prompt, Reply
+from mnemic.model.language import Call, Prompt, Reply, Turn
 from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.store import Store
-from mnemic.text import estimate_tokens
+from mnemic.text import estimate_tokens, sound
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +59,9 @@ class Language:
         self._timer = timer
         self._breaker = Breaker()
         self._lock = threading.Lock()
+        self._books = threading.Lock()  # where there is a budget: between looking at what was spent and spending
+        self._calls_out: Counter[int] = Counter()  # calls under way, and tokens of their prompts, by cube
+        self._tokens_out: Counter[int] = Counter()
 
     @property
     def name(self) -> str:
@@ -65,40 +70,63 @@ class Language:
 
     def complete(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Reply:
         """Return the reply to a prompt. Raises `BudgetError` and `LanguageError`."""
-        self._admit(cube_key)
+        prompt = _sound_prompt(prompt)
+        self._admit(cube_key, prompt)
         account = _Account(self, purpose, cube_key, prompt)
         try:
-            reply = self._model.complete(prompt)
+            reply = _sound_reply(self._model.complete(prompt))
+            account.close(reply, None)
         except ModelError as error:
             account.close(None, error)
             raise
-        account.close(reply, None)
+        finally:
+            account.close(None, None)
         return reply
 
     def stream(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Iterator[str | Reply]:
         """Yield the reply's text piece by piece, and at last the whole `Reply`."""
-        self._admit(cube_key)
+        prompt = _sound_prompt(prompt)
+        self._admit(cube_key, prompt)
         account = _Account(self, purpose, cube_key, prompt)
         reply: Reply | None = None
+        half = ""
         try:
             for piece in self._model.stream(prompt):
                 if isinstance(piece, Reply):
-                    reply = piece
-                else:
-                    account.heard += piece
-                yield piece
+                    reply = _sound_reply(piece)
+                    yield reply
+                    continue
+                whole, half = _parted(half + piece)
+                account.heard += whole
+                yield whole
         except ModelError as error:
             account.close(None, error)
             raise
         finally:  # a caller that stops listening has been answered in part
             account.close(reply, None)
 
-    def settle(self, call: Call, *, healthy: bool) -> None:
-        """Account a call that has ended, and tell the breaker how."""
+    def settle(self, call: Call, prompt: Prompt, *, healthy: bool | None) -> None:
+        """Account a call that has ended, and tell the breaker how (None: nobody knows).
+
+        Books that cannot be kept any more (the memory was closed, the cube deleted) cost nobody the answer.
+        """
         with self._lock:
-            self._breaker = self._breaker.succeeded() if healthy else self._breaker.failed(self._clock.now())
-        with self._store.write() as tx:
-            tx.usage.record(call)
+            if healthy is not None:
+                self._breaker = self._breaker.succeeded() if healthy else self._breaker.failed(self._clock.now())
+        if not self._is_bounded:
+            self._record(call)
+            return
+        with self._books:
+            self._record(call)
+            self._calls_out[call.cube_key] -= 1
+            self._tokens_out[call.cube_key] -= _tokens(prompt)
+
+    def _record(self, call: Call) -> None:
+        try:
+            with self._store.write() as tx:
+                tx.usage.record(call)
+        except StoreError as error:
+            _log.warning("call_not_accounted", extra={"purpose": call.purpose, "reason": str(error)})
 
     def started(self) -> tuple[float, datetime]:
         """Return the time of a beginning call: for measuring, and for the books."""
@@ -108,9 +136,22 @@ class Language:
         """Return the seconds since a call began."""
         return self._timer() - began
 
-    def _admit(self, cube_key: int) -> None:
+    @property
+    def _is_bounded(self) -> bool:
+        return bool(self._budget.calls or self._budget.tokens)
+
+    def _admit(self, cube_key: int, prompt: Prompt) -> None:
         now = self._clock.now()
-        self._check_budget(cube_key, now)
+        if not self._is_bounded:
+            self._pass_breaker(now)
+            return
+        with self._books:
+            self._check_budget(cube_key, now)
+            self._pass_breaker(now)
+            self._calls_out[cube_key] += 1
+            self._tokens_out[cube_key] += _tokens(prompt)
+
+    def _pass_breaker(self, now: datetime) -> None:
         with self._lock:
             wait = self._breaker.wait(now)
             if wait is None:
@@ -122,14 +163,14 @@ class Language:
         )  # fmt: skip
 
     def _check_budget(self, cube_key: int, now: datetime) -> None:
-        if not self._budget.calls and not self._budget.tokens:
-            return
+        """Raise `BudgetError` when what was spent and what is under way have used the day's budget up."""
         begun = midnight(now)
         with self._store.read() as tx:
             spent = tx.usage.since(cube_key, begun)
         left = (begun + timedelta(days=1) - now).total_seconds()
-        tokens = spent.tokens_in + spent.tokens_out
-        for name, used, most in (("calls", spent.calls, self._budget.calls), ("tokens", tokens, self._budget.tokens)):
+        calls = spent.calls + self._calls_out[cube_key]
+        tokens = spent.tokens_in + spent.tokens_out + self._tokens_out[cube_key]
+        for name, used, most in (("calls", calls, self._budget.calls), ("tokens", tokens, self._budget.tokens)):
             if most and used >= most:
                 raise BudgetError(
                     f"this cube has used {used:,} of its {most:,} {name} of language models for today (UTC); raise "
@@ -173,10 +214,34 @@ class _Account:
             seconds=self._language.lasted(self._began),
             outcome=outcome,
         )
-        # Who refuses a prompt for good, or whom we ask wrongly, is there: only what may pass by itself is an outage.
-        self._language.settle(call, healthy=error is None or not error.fields.get("passing", True))
+        self._language.settle(call, self._prompt, healthy=self._is_healthy(reply, error))
+
+    def _is_healthy(self, reply: Reply | None, error: ModelError | None) -> bool | None:
+        """Tell whether the model is there; None when the call was left before anything was heard."""
+        if error is not None:  # who refuses for good, or is asked wrongly, is there: an outage may pass by itself
+            return not error.fields.get("passing", True)
+        return True if reply is not None or self.heard else None
 
     def _estimate(self) -> tuple[int, int]:
         if not self.heard:
             return 0, 0
-        return sum(estimate_tokens(turn.text) for turn in self._prompt.turns), estimate_tokens(self.heard)
+        return _tokens(self._prompt), estimate_tokens(self.heard)
+
+
+def _tokens(prompt: Prompt) -> int:
+    return sum(estimate_tokens(turn.text) for turn in prompt.turns)
+
+
+def _sound_prompt(prompt: Prompt) -> Prompt:
+    turns = tuple(Turn(turn.role, sound(turn.text)) for turn in prompt.turns)
+    return replace(prompt, turns=turns, model=sound(prompt.model))
+
+
+def _sound_reply(reply: Reply) -> Reply:
+    return replace(reply, text=sound(reply.text), model=sound(reply.model))
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return what of a stream's text is whole, and the half of a character at its end, which waits for the other."""
+    cut = len(text) - 1 if text[-1:] and "\ud800" <= text[-1] <= "\udbff" else len(text)
+    return sound(text[:cut]), text[cut:]

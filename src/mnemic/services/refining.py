@@ -15,9 +15,10 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from mnemic.core.prompts import SHOWN
 from mnemic.core.refining import Batch, Drawn, Item, Tastes, Topic, check, prompt_of, read
-from mnemic.core.refining.pairs import CLOSE, MOST, Pair, pairs_prompt, tied
+from mnemic.core.refining.checking import same_one
+from mnemic.core.refining.fitting import fitted
+from mnemic.core.refining.pairs import CLOSE, MOST, Pair, pairs_in, pairs_prompt, tied
 from mnemic.core.refining.prompting import MAX_TOKENS
 from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
@@ -82,31 +83,40 @@ class Refining:
         self._pace = pace or Pace()
         self._tastes = tastes or Tastes()
         self._max_tokens = min(MAX_TOKENS, self._pace.context // 3)
-        self._told = estimate_tokens(prompt_of(Batch((), tastes=self._tastes)).turns[0].text)
 
     def step(self, cube_key: int) -> int:
-        """Read one batch; return how many messages and topics were done, 0 when there is nothing left."""
-        with self._store.read() as tx:
-            waiting = tx.messages.to_refine(cube_key, self._pace.messages)
-            batch = self._batch(tx, cube_key, waiting)
-        if not waiting and not batch.topics:
-            return 0
-        drawn, given_up = self._drawn(cube_key, batch) if batch.messages or batch.topics else (Drawn(), [])
-        drawn = self._with_pairs(cube_key, batch, drawn)
-        done = len({message.id for message in batch.messages} | {each.id for each in waiting if not _is_read(each)})
-        self._write(cube_key, batch, waiting, drawn, given_up)
-        return done + len(batch.topics)
+        """Read one batch; return how many messages and topics were done, 0 when there is nothing left.
+
+        When something that the model was shown is forgotten while it reads, its answer is dropped and asked for anew.
+        """
+        while True:
+            with self._store.read() as tx:
+                waiting = tx.messages.to_refine(cube_key, self._pace.messages)
+                batch = self._batch(tx, cube_key, waiting)
+            if not waiting and not batch.topics:
+                return 0
+            batch = self._fitted(batch)
+            drawn, given_up = self._drawn(cube_key, batch) if batch.messages or batch.topics else (Drawn(), [])
+            drawn = self._with_pairs(cube_key, batch, drawn)
+            if self._write(cube_key, batch, waiting, drawn, given_up):
+                silent = {each.id for each in waiting if not _is_read(each)}
+                return len(silent.union(message.id for message in batch.messages)) + len(batch.topics)
+            _log.info("read_anew", extra={"messages": len(batch.messages)})
 
     def draft(self, cube_key: int, messages: Sequence[StoredMessage]) -> Drawn:
-        """Return what would be drawn from messages; nothing is written but the call in the books."""
+        """Return what would be drawn from messages; nothing is written but the calls in the books."""
         with self._store.read() as tx:
             known = self._beside(tx, cube_key, messages)
-        shown = tuple(message for message in messages if _is_read(message))
-        batch = Batch(shown, known=known, tastes=self._tastes)
-        return self._asked(cube_key, batch) if shown else Drawn()
+        left = tuple(message for message in messages if _is_read(message))
+        drawn = Drawn()
+        while left:
+            batch = self._fitted(Batch(left[: self._pace.messages], known=known, tastes=self._tastes))
+            drawn = _joined(drawn, self._asked(cube_key, batch))
+            left = left[len(batch.messages) :]
+        return drawn
 
     def _batch(self, tx: Transaction, cube_key: int, waiting: Sequence[StoredMessage]) -> Batch:
-        messages = self._fitting([message for message in waiting if _is_read(message)])
+        messages = [message for message in waiting if _is_read(message)]
         before: Sequence[StoredMessage] = ()
         if messages:
             first = messages[0]
@@ -120,17 +130,16 @@ class Refining:
             tastes=self._tastes,
         )
 
-    def _fitting(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
-        """Return the first messages, as many as fit beside the rest of the prompt; one at least."""
-        room = self._pace.context - self._max_tokens - self._told
-        room -= self._pace.context // _KNOWN_SHARE + self._pace.context // _TOPICS_SHARE
-        fitting: list[StoredMessage] = []
-        for message in messages:
-            room -= estimate_tokens(message.text[:SHOWN]) + 12
-            if fitting and room < 0:
-                break
-            fitting.append(message)
-        return fitting
+    def _fitted(self, batch: Batch) -> Batch:
+        """Return what of a batch fits into the model's context. Raises `LanguageError` when nothing does."""
+        found = fitted(batch, context=self._pace.context, max_tokens=self._max_tokens)
+        if found is None:
+            raise LanguageError(
+                f"a context of {self._pace.context:,} tokens (llm_context) is too small to read messages with; raise "
+                "it, or set refine = false to have the model answer only",
+                passing=False, retry_after=None, status=None, model=self._language.name,
+            )  # fmt: skip
+        return found
 
     def _beside(self, tx: Transaction, cube_key: int, messages: Sequence[StoredMessage]) -> tuple[Memory, ...]:
         """Return what is known beside messages: memories that stand on them, then those closest in meaning."""
@@ -215,6 +224,7 @@ class Refining:
         vectors = embed_texts(self._embedder, (_text(item) for item in drawn.items))
         with self._store.read() as tx:
             pairs = self._close(tx, cube_key, batch, [(place, drawn.items[place]) for place in fresh], vectors)
+        pairs = list(pairs_in(pairs, self._pace.context))
         if not pairs:
             return drawn
         try:
@@ -254,27 +264,32 @@ class Refining:
         waiting: Sequence[StoredMessage],
         drawn: Drawn,
         given_up: Sequence[str],
-    ) -> None:
+    ) -> bool:
+        """Store what was drawn; False, and nothing is stored, when something that was shown has been forgotten.
+
+        Messages that somebody else has read in the meantime are left as they are.
+        """
         vectors = embed_texts(self._embedder, (_text(item) for item in drawn.items))
         now = self._clock.now()
         with self._store.write() as tx:
+            if _is_forgotten(tx, cube_key, batch):
+                return False
             revision = tx.cubes.touch(cube_key)
-            present = set(tx.messages.get(cube_key, [message.id for message in batch.messages]))
+            unread = {message.id for message in tx.messages.to_refine(cube_key, self._pace.messages)}
             known = Known(tx, cube_key, now)
             forgotten = tx.memories.disowned(cube_key, [mark_of(item.message, item.candidate) for item in drawn.items])
             for item in drawn.items:
-                if item.message.id in present and mark_of(item.message, item.candidate) not in forgotten:
-                    _learn(tx, known, item, vectors[_text(item)], present)
+                if item.message.id in unread and mark_of(item.message, item.candidate) not in forgotten:
+                    _learn(tx, known, item, vectors[_text(item)])
             known.store(self._embedder, revision, vectors)
             for mention in drawn.mentions:
-                held = {key: words for key, words in mention.messages.items() if key in present}
-                if held:
-                    tx.entities.note(cube_key, mention.name, mention.kind, held, entity_id=new_id(), at=now)
+                tx.entities.note(cube_key, mention.name, mention.kind, mention.messages, entity_id=new_id(), at=now)
             _describe(tx, cube_key, revision, batch, drawn)
             silent = {message.id for message in waiting if not _is_read(message)}
-            seen = [message.id for message in batch.messages if message.id not in given_up]
-            tx.messages.set_refined(cube_key, [*seen, *silent])
-            tx.messages.set_refined(cube_key, given_up, given_up=True)
+            lost = unread.intersection(given_up)
+            tx.messages.set_refined(cube_key, [*{message.id for message in batch.messages} - lost, *silent])
+            tx.messages.set_refined(cube_key, sorted(lost), given_up=True)
+        return True
 
 
 class _UnreadableError(LanguageError):
@@ -283,6 +298,16 @@ class _UnreadableError(LanguageError):
 
 def _is_read(message: StoredMessage) -> bool:
     return message.role in _READ and bool(message.text.strip())
+
+
+def _is_forgotten(tx: Transaction, cube_key: int, batch: Batch) -> bool:
+    """Tell whether something that a batch shows is gone: no word of it may come back by way of the model."""
+    told = (message for topic in batch.topics for message in topic.messages)
+    shown = {message.id for message in (*batch.messages, *batch.before, *told)}
+    known = {memory.id for memory in batch.known}
+    return len(tx.messages.get(cube_key, list(shown))) < len(shown) or len(
+        tx.memories.get(cube_key, list(known))
+    ) < len(known)
 
 
 def _within(tokens: int, items: Sequence[_Shown], text: Callable[[_Shown], str]) -> list[_Shown]:
@@ -322,12 +347,16 @@ def _joined(first: Drawn, second: Drawn) -> Drawn:
 
 
 def _is_open(memory: Memory, item: Item) -> bool:
-    """Tell whether rules leave open how a statement stands to a memory: both are about many things, or about others."""
+    """Tell whether rules leave open how a statement stands to a memory of the same person: both are about many things,
+    or about others.
+    """
+    if not same_one(memory.subject, item.candidate.subject):  # what one says ends nothing of another's
+        return False
     same = memory.attribute == item.candidate.attribute
     return memory.kind is not MemoryKind.INSIGHT and not (same and item.candidate.single)
 
 
-def _learn(tx: Transaction, known: Known, item: Item, vector: Vector, present: set[str]) -> None:
+def _learn(tx: Transaction, known: Known, item: Item, vector: Vector) -> None:
     tied_to = None if item.known is None else known.current(item.known)
     item = replace(item, known=tied_to)
     cosine = 0.0
@@ -338,7 +367,7 @@ def _learn(tx: Transaction, known: Known, item: Item, vector: Vector, present: s
         memory = known.learn(item.message, candidate, vector, against=against)
         if memory is None:
             continue
-        further = [source_in(message, quote) for message, quote in item.further if message.id in present]
+        further = [source_in(message, quote) for message, quote in item.further]
         if further:
             known.take(_supported(memory, item.message.id, further))
 

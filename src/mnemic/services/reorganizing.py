@@ -135,7 +135,8 @@ class Reorganizing:
         vectors = vectors_of(self._embedder, edits)
         with self._store.write() as tx:
             revision = tx.cubes.touch(cube_key)
-            made = make(tx, revision, edits, vectors, change).change
+            drawn = [(memory, theme) for memory, theme in drawn if _are_as_seen(tx, cube_key, theme.members)]
+            made = make(tx, revision, _still_so(tx, cube_key, edits, drawn), vectors, change).change
             for memory, theme in drawn:
                 for member in theme.members:
                     tx.memories.relate(cube_key, DERIVED, memory.id, member.id, now)
@@ -176,6 +177,34 @@ def _seen(tx: Transaction, cube_key: int) -> _Sight:
         if kind == DERIVED and from_id in standing
     }
     return _Sight(tuple(placed), tuple(current), frozenset(summed))
+
+
+def _are_as_seen(tx: Transaction, cube_key: int, memories: Sequence[Memory]) -> bool:
+    """Tell whether memories are still what a run has looked at; a lock that came since is theirs to keep."""
+    held = tx.memories.get(cube_key, [memory.id for memory in memories])
+    return all(held.get(memory.id) == memory for memory in memories)
+
+
+def _still_so(
+    tx: Transaction, cube_key: int, edits: Sequence[Edit], drawn: Sequence[tuple[Memory, Theme]]
+) -> list[Edit]:
+    """Return the edits without those whose grounds are gone: a merge is made whole or not, and no sum tells more than
+    what is left. A model may have taken its time, and words may have been changed or forgotten meanwhile.
+    """
+    groups: dict[str, list[Memory]] = {}
+    for edit in edits:
+        if edit.into and edit.before is not None:
+            groups.setdefault(edit.into, []).append(edit.before)
+    for edit in edits:
+        if edit.before is not None and edit.before.id in groups:
+            groups[edit.before.id].append(edit.before)
+    broken = {kept for kept, members in groups.items() if not _are_as_seen(tx, cube_key, members)}
+    sums = {memory.id for memory, _ in drawn}
+    return [
+        edit
+        for edit in edits
+        if not {edit.into, edit.after.id} & broken and (edit.before is not None or edit.after.id in sums)
+    ]
 
 
 def _each_once(edits: Sequence[Edit]) -> list[Edit]:

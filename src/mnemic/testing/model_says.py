@@ -242,7 +242,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _event(value: dict[str, Any], name: str = "") -> bytes:
     head = f"event: {name}\n" if name else ""
-    return f"{head}data: {json.dumps(value, ensure_ascii=False)}\n\n".encode()
+    return f"{head}data: {json.dumps(value)}\n\n".encode()  # in ASCII: a piece may be half a character
 
 
 def _stream(said: Said, events: list[bytes]) -> Answer:

@@ -21,6 +21,7 @@ from mnemic.text.traits import traits_of as traits_of
 from mnemic.text.words import clean as clean
 from mnemic.text.words import content_terms as content_terms
 from mnemic.text.words import fold as fold
+from mnemic.text.words import sound as sound
 from mnemic.text.words import stem as stem
 from mnemic.text.words import terms as terms
 from mnemic.text.words import words as words

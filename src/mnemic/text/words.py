@@ -31,8 +31,14 @@ def clean(text: str) -> str:
     """Return text that every index can hold: NFC, lone surrogates and NUL replaced, byte-order marks dropped."""
     if text.isascii() and "\0" not in text:
         return text
-    safe = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return unicodedata.normalize("NFC", safe.replace("\0", "\ufffd").replace("\ufeff", ""))
+    return unicodedata.normalize("NFC", sound(text).replace("\ufeff", ""))
+
+
+def sound(text: str) -> str:
+    """Return text that can be stored, shown and sent: halves of a character joined or replaced, NUL replaced."""
+    if not text.isascii():
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "\ufffd")
 
 
 def fold(text: str) -> str:

@@ -27,6 +27,9 @@ MAX_ANSWER_BYTES: Final = 64 << 20
 """128 vectors of 8,192 components written out are some 25 MB; more is a server gone wrong."""
 
 _EXCERPT = 300
+
+HIDDEN: Final = "[key]"
+"""What stands in the place of a key that a server has repeated."""
 HINTS: Final = {
     400: "the server refused the request: check the model's name and its limit of text",
     401: "check the API key",
@@ -140,7 +143,13 @@ class JsonPoster:
             return _Refusal(f"{type(error).__name__}: {error}", passing=False, cause=error)
         if response.status_code == httpx2.codes.OK:
             return body
-        return _Refusal.of_status(response.status_code, body, response.headers.get("retry-after"))
+        said = self._excerpt(body)
+        return _Refusal.of_status(response.status_code, said, response.headers.get("retry-after"))
+
+    def _excerpt(self, body: bytes) -> str:
+        """Return the beginning of what a server said, on one line, without the key: some repeat it."""
+        said = " ".join(body.decode("utf-8", "replace").split())
+        return (said.replace(self._key, HIDDEN) if self._key else said)[:_EXCERPT]
 
     def _open(self) -> httpx2.Client:
         import httpx2  # noqa: PLC0415 - see above
@@ -168,9 +177,9 @@ class JsonPoster:
         try:
             return json.loads(body)
         except (ValueError, RecursionError) as error:
-            excerpt = body[:_EXCERPT].decode("utf-8", "replace")
             raise self._terms.error(
-                f"{url} answered with something that is not JSON: {excerpt!r}; {self._terms.kept}: check the address",
+                f"{url} answered with something that is not JSON: {self._excerpt(body)!r}; "
+                f"{self._terms.kept}: check the address",
                 url=url,
             ) from error
 
@@ -187,11 +196,10 @@ class _Refusal:
     cause: Exception | None = None
 
     @classmethod
-    def of_status(cls, status: int, body: bytes, retry_after: str | None) -> _Refusal:
-        excerpt = " ".join(body[:_EXCERPT].decode("utf-8", "replace").split())
+    def of_status(cls, status: int, said: str, retry_after: str | None) -> _Refusal:
         passing = is_passing(status)
         hint = HINTS.get(status, "try again later" if passing else "check the address")
-        return cls(f"status {status} {excerpt}".rstrip(), passing, hint, retry_after, status)
+        return cls(f"status {status} {said}".rstrip(), passing, hint, retry_after, status)
 
     def error(self, url: str, attempts: int, terms: Terms) -> ModelError:
         return terms.error(

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from mnemic.backends.models.http_json import HINTS, asked_wait, is_passing
+from mnemic.backends.models.http_json import HIDDEN, HINTS, asked_wait, is_passing
 from mnemic.errors import InputError, LanguageError
 from mnemic.model.language import Prompt, Turn
 
@@ -107,15 +107,28 @@ class Line:
         except LanguageError:
             raise
         except Exception as error:  # broad: ValueError, TypeError and httpx2's errors come besides the library's
-            raise self._told(error) from error
+            told = self._told(error)
+            self._take_key_out(error)
+            raise told from error
+
+    def _take_key_out(self, error: BaseException) -> None:
+        """Take the key out of what an error and its causes say: they are shown with it in logs and in jobs."""
+        left: BaseException | None = error
+        while left is not None:
+            left.args = tuple(self._without_key(each) if isinstance(each, str) else each for each in left.args)
+            left = left.__cause__ or left.__context__
+
+    def _without_key(self, text: str) -> str:
+        """Return a text without the key, whether it is ours or the library found it in the environment."""
+        for key in (self._place.api_key, getattr(self._client, "api_key", None)):
+            text = text.replace(key, HIDDEN) if key and key != PLACEHOLDER else text
+        return text
 
     def fault(self, what: str, *, passing: bool, status: int | None = None, wait: float | None = None) -> LanguageError:
         """Return an error that says what happened at this place, without its key."""
         place = self._place
         where = f" at {place.shown}" if place.base_url else ""
-        told = f"{place.model}{where} {what}"
-        if place.api_key:
-            told = told.replace(place.api_key, "[key]")
+        told = self._without_key(f"{place.model}{where} {what}")
         return LanguageError(told, passing=passing, retry_after=wait, status=status, model=place.model)
 
     def close(self) -> None:

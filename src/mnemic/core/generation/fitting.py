@@ -42,7 +42,13 @@ class Room:
         own = estimate_tokens(words)
         left = context - reply - needed - own
         if left < 0:
-            most = max(context - reply - needed, 0)
+            most = context - reply - needed
+            if most <= 0:
+                raise InputError(
+                    "llm_context",
+                    f"is {context:,} tokens, of which {reply:,} are for the reply; the rules alone, with system, persona, "
+                    f"style and relationship, take about {needed:,}: shorten these, or raise llm_context",
+                )
             raise InputError(
                 field,
                 f"takes about {own:,} tokens, and the language model has room for {most:,} of them (llm_context "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from mnemic.core.prompts import SHOWN
 from mnemic.model.memory import Candidate, Memory, Segment
 from mnemic.model.message import StoredMessage
 
@@ -35,13 +36,17 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What one call is about: messages to read, those before them for understanding only, what is known, topics."""
+    """What one call is about: messages to read, those before them for understanding only, what is known, topics.
+
+    `shown` are the characters of a message that are shown.
+    """
 
     messages: tuple[StoredMessage, ...]
     before: tuple[StoredMessage, ...] = ()
     known: tuple[Memory, ...] = ()
     topics: tuple[Topic, ...] = ()
     tastes: Tastes = field(default_factory=Tastes)
+    shown: int = SHOWN
 
 
 @dataclass(frozen=True, slots=True)

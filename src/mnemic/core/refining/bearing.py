@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from mnemic.core.extraction.sentences import blank
 from mnemic.model.message import StoredMessage
 from mnemic.text import STOP_WORDS, fold, likely, sentence_spans, stem, words
 
@@ -63,6 +64,7 @@ _UNREAL: Final = frozenset(
     "would wish wishes want wants wanted hope hopes might may could should consider considers thinks if".split()
 )
 _NEAR: Final = 3  # words between a denial and what it denies
+_ADDRESS: Final = re.compile(r"://|www\.|@")
 _ASKED: Final = ("?", "\uff1f", "\u061f")
 
 
@@ -120,6 +122,17 @@ def _not_of_a_third(subject: str, quote: Quote) -> bool:
         return False
     spoken = set(words(said))
     return bool(spoken & set(_FIRST["en"].split())) and not spoken & _THIRD
+
+
+def only_quoted(quotes: Sequence[Quote]) -> bool:
+    """Tell whether all the quotes lie wholly in what somebody else is quoted to say, or in code."""
+    return all(_is_quoted(quote) for quote in quotes)
+
+
+def _is_quoted(quote: Quote) -> bool:
+    if _ADDRESS.search(quote.words):  # blanked as well, and the speaker's own
+        return False
+    return not blank(quote.message.text)[quote.start : quote.end].strip()
 
 
 def only_asked(subject: str, quotes: Sequence[Quote]) -> bool:

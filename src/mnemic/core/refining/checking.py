@@ -19,7 +19,7 @@ from mnemic.core.counting import numbers_said
 from mnemic.core.extraction.attributes import attribute_of, kind_of
 from mnemic.core.grounding import goes_beyond, rests_on, shares_a_word, unsaid
 from mnemic.core.refining.batch import Batch, Drawn, Item, Mention, Tie, TopicNote, Void
-from mnemic.core.refining.bearing import Quote, about_another, denied, only_asked, only_supposed
+from mnemic.core.refining.bearing import Quote, about_another, denied, only_asked, only_quoted, only_supposed
 from mnemic.core.refining.prompting import CUSTOM, TYPES, slug
 from mnemic.core.refining.quoting import locate
 from mnemic.core.refining.reading import Answered, Described, Evidence, Named, Related, Statement
@@ -112,7 +112,7 @@ class _Judge:
         quotes = self._quotes(said.evidence)
         known = picked(said.known, self._batch.known)
         subject = self._subject(said, quotes)
-        known = known if known is not None and _same_one(known.subject, subject) else None
+        known = known if known is not None and same_one(known.subject, subject) else None
         attribute = self._attribute(said)
         text, value = _cleaned("statement", said.statement), _cleaned("value", said.value or said.statement)
         if not text or not words(text):
@@ -190,7 +190,8 @@ class _Judge:
     ) -> None:
         """Void what the quotes do not bear out."""
         value = said.value or said.statement
-        if about_another(subject, quotes, self._speakers):
+        speaks = all(fold(quote.message.speaker) == fold(subject) for quote in quotes)
+        if about_another(subject, quotes, self._speakers) or (speaks and only_quoted(quotes)):
             raise _Voided("its evidence is about somebody else")
         if not said.negated and denied(value, said.statement, quotes, was=attribute == "event.happened"):
             raise _Voided("its evidence denies it")
@@ -383,7 +384,7 @@ def _called(messages: Sequence[StoredMessage], known: Iterable[Memory]) -> froze
     return frozenset(fold(each.current.value) for each in own)
 
 
-def _same_one(known: str, subject: str) -> bool:
+def same_one(known: str, subject: str) -> bool:
     """Tell whether two subjects may be one: "Maud" and "sister Maud"."""
     return not set(words(known)).isdisjoint(words(subject))
 

@@ -8,8 +8,10 @@ from typing import Final
 
 from mnemic.core.comparing import comparing_prompt, standings
 from mnemic.core.refining.batch import Item
+from mnemic.core.refining.fitting import A_TURN
 from mnemic.model.language import Prompt, Reply
 from mnemic.model.memory import Memory
+from mnemic.text import estimate_tokens
 
 CLOSE: Final = 0.8
 """Cosine of two statements from which they may be about the same thing."""
@@ -31,6 +33,17 @@ class Pair:
 def pairs_prompt(pairs: Sequence[Pair]) -> Prompt:
     """Return what the model is asked about pairs."""
     return comparing_prompt([(pair.memory.current, pair.item.candidate) for pair in pairs])
+
+
+def pairs_in(pairs: Sequence[Pair], context: int) -> Sequence[Pair]:
+    """Return the first pairs, as many as a model takes in at once."""
+    kept = pairs
+    while kept:
+        prompt = pairs_prompt(kept)
+        if prompt.max_tokens + sum(estimate_tokens(turn.text) + A_TURN for turn in prompt.turns) <= context:
+            break
+        kept = kept[:-1]
+    return kept
 
 
 def tied(items: Sequence[Item], pairs: Sequence[Pair], reply: Reply) -> list[Item]:

@@ -72,10 +72,10 @@ def _lines(batch: Batch) -> Iterator[str]:
         yield ""
     if batch.before:
         yield "Said before, read already, only for understanding:"
-        yield from (f"- {_said(message)}" for message in batch.before)
+        yield from (f"- {_said(message, batch.shown)}" for message in batch.before)
         yield ""
     yield "Messages to read:" if batch.messages else "There are no messages to read this time."
-    yield from _numbered(batch.messages)
+    yield from _numbered(batch.messages, batch.shown)
 
 
 def _known(number: int, memory: Memory) -> str:
@@ -92,18 +92,18 @@ def _topic(number: int, topic: Topic) -> Iterator[str]:
     yield from (f"   {message.speaker}: {on_one_line(message.text, _EXCERPT)}" for message in topic.messages)
 
 
-def _numbered(messages: Sequence[StoredMessage]) -> Iterator[str]:
+def _numbered(messages: Sequence[StoredMessage], shown: int) -> Iterator[str]:
     place: tuple[str, str] | None = None
     for number, message in enumerate(messages, 1):
         here = (message.session, f"{message.said_at:%A %Y-%m-%d}")
         if here != place:
             yield f"== {here[1]} =="
             place = here
-        yield f"m{number} | {message.said_at:%H:%M} | {_said(message)}"
+        yield f"m{number} | {message.said_at:%H:%M} | {_said(message, shown)}"
 
 
-def _said(message: StoredMessage) -> str:
-    return f"{on_one_line(message.speaker, 80)} ({message.role.value}): {on_one_line(message.text)}"
+def _said(message: StoredMessage, shown: int) -> str:
+    return f"{on_one_line(message.speaker, 80)} ({message.role.value}): {on_one_line(message.text, shown)}"
 
 
 SCHEMA: Final = object_of(

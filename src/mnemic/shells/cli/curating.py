@@ -57,6 +57,8 @@ def reorganize(
     with face.memory() as memory:
         change = memory.reorganize(user=face.user, dry_run=dry_run, cube=cube)
     if change is None:
+        if face.json:
+            face.print_json(None)
         face.note("everything is in order")
         raise typer.Exit(NOTHING)
     face.confirm(change, lambda: showing.change(change))

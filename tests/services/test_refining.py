@@ -18,6 +18,7 @@ from mnemic.errors import JobError, LanguageError
 from mnemic.model.language import Prompt
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.testing.scripted_model import ScriptedModel, outage
+from mnemic.text import estimate_tokens
 from tests.services.opened import SteppedClock
 from tests.services.scripted import reply, statement
 
@@ -371,3 +372,41 @@ def test_entities_travel_with_an_export(tmp_path: Path) -> None:
         assert (entity.name, entity.kind, entity.mentions[0][1]) == ("Sevilla", "place", "Sevilla")
         assert memory.load(lines, user="bea").stored["entity"] == 0
         assert memory.jobs.list(user="bea", open_only=True) == ()  # what was read, stays read
+
+
+def test_a_plan_with_another_date_is_the_same_plan_with_a_new_version(tmp_path: Path) -> None:
+    def answer(prompt: Prompt) -> str:
+        text = prompt.turns[-1].text
+        known = re.search(r"^(k\d+) \| plan\.intends", text, re.MULTILINE)
+        day = 13 if "13 June" in text.split("Messages to read:")[1] else 6
+        told = statement(
+            "m1", f"wedding is on {day} June", kind="plan", attribute="plan.intends", value="wedding",
+            statement=f"The wedding is on {day} June 2026.",
+            when={"words": f"on {day} June", "from": f"2026-06-{day:02}", "to": ""},
+        )  # fmt: skip
+        return reply({**told, "known": known[1], "change": "replaces"} if known else told)
+
+    with opened(tmp_path, answer, refine_messages=1) as (memory, _):
+        memory.add({"content": "Our wedding is on 6 June, at last.", "at": "2025-08-01"}, user="ann", wait=True)
+        memory.add(
+            {"content": "No: the wedding is on 13 June, it was a slip.", "at": "2025-11-01"}, user="ann", wait=True
+        )
+        (wedding,) = [each for each in drawn(memory) if each.attribute == "plan.intends" and each.current.drawn_by]
+        assert [version.text for version in wedding.versions] == [
+            "The wedding is on 6 June 2026.",
+            "The wedding is on 13 June 2026.",
+        ]
+        assert (wedding.current.polarity, wedding.current.text) == (1, "The wedding is on 13 June 2026.")
+
+
+@pytest.mark.parametrize("context, most", [(4_096, 3), (8_192, 2)])
+def test_a_model_that_takes_in_little_still_reads_many_messages_at_once(
+    tmp_path: Path, context: int, most: int
+) -> None:
+    script = reads(likes_tea={"value": "tea", "statement": "ann likes tea."})
+    with opened(tmp_path, script, llm_context=context) as (memory, model):
+        talk = [f"Word number {n}, and he likes tea, as everybody in this town has done for years" for n in range(36)]
+        memory.add(talk, user="ann", wait=True)
+        assert len(model.prompts) <= most
+        sizes = [sum(estimate_tokens(turn.text) for turn in each.turns) + each.max_tokens for each in model.prompts]
+        assert max(sizes) <= context

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.core.refining import Batch, Drawn, Tastes, check, prompt_of, read
+from mnemic.core.refining import Batch, Drawn, Item, Tastes, check, prompt_of, read
 from mnemic.core.refining.quoting import locate
+from mnemic.core.refining.tying import woven
 from mnemic.errors import LanguageError
 from mnemic.model.language import Reply
-from mnemic.model.memory import Change, Memory, MemoryKind, Version
+from mnemic.model.memory import Candidate, Change, Memory, MemoryKind, Version
 from mnemic.model.message import MessageRole, StoredMessage
 
 NOON = datetime(2025, 5, 14, 12, tzinfo=UTC)  # a Wednesday
@@ -257,6 +259,10 @@ def test_the_prompt_holds_what_was_said_verbatim_in_its_language() -> None:
         ("I moved ... Saturday", "I moved to Porto last Saturday", "I moved to Porto last Saturday"),
         ("Saturday ... I moved", "I moved to Porto last Saturday", None),
         ("cafe\u0301", "the café there", "café"),
+        ("art", "my heart", None),
+        ("I", "in Lima", None),
+        ("12", "at 12:30 on the 112th day", "12"),
+        ("12", "the 112th day", None),
         ("", "anything", None),
         ("…", "anything", None),
     ],
@@ -283,3 +289,194 @@ def test_german_nouns_are_not_taken_for_names() -> None:
     batch = Batch((message,))
     assert len(believed(school, batch=batch).items) == 1
     assert "'Berlin'" in believed({**school, "value": "Schule in Berlin"}, batch=batch).void[0].reason
+
+
+FRIENDS = (
+    said(0, "I've been vegetarian since 2016, and my car is called Gunnar.", "Hanne"),
+    said(1, "I don't drink coffee anymore. I run every morning. I'd like a dog.", "Kofi"),
+    said(2, "If I had a proper bicycle I'd go uphill. Are you a novels man?", "Hanne"),
+    said(3, "No, I read manuals. My brother Ebo works as an engineer.", "Kofi"),
+    said(4, "The van comes on 8 May, at seven in the morning. I painted four hundred and twelve tarts.", "Hanne"),
+    said(5, "I can't wait to see them. I'm one metre eighty-six, so I shall.", "Kofi"),
+    said(6, "You used to say that. It's a market on Monday, I'm going.", "Hanne"),
+)
+
+
+def told(number: int, quote: str, about: str, value: str, statement: str, **more: Any) -> dict[str, Any]:
+    plain = {"attribute": "note.fact", "when": {}, "evidence": [{"message": f"m{number}", "quote": quote}]}
+    return item(about=about, value=value, statement=statement, **{**plain, **more})
+
+
+@pytest.mark.parametrize(
+    "said_of, reason",
+    [
+        (told(1, "I've been vegetarian since 2016", "Kofi", "vegetarian", "Kofi is vegetarian."), "somebody else"),
+        (told(2, "I run every morning", "Ebo", "runs", "Ebo runs every morning."), "somebody else"),
+        (told(2, "I don't drink coffee anymore", "Kofi", "coffee", "Kofi drinks coffee."), "denies it"),
+        (told(2, "I'd like a dog", "Kofi", "a dog", "Kofi has a dog."), "wished or supposed"),
+        (told(3, "a proper bicycle", "Hanne", "proper bicycle", "Hanne has a proper bicycle."), "wished or supposed"),
+        (told(3, "Are you a novels man", "Kofi", "novels", "Kofi likes novels."), "only asked"),
+        (told(4, "and", "Kofi", "manuals", "Kofi reads manuals."), "does not stand"),
+        (told(4, "My", "Kofi", "manuals", "Kofi reads manuals."), "says nothing"),
+        (told(4, "I read manuals", "Kofi", "Hanne's husband", "Kofi is Hanne's husband."), "value"),
+        (told(4, "I read manuals", "Kofi", "manuals", "Pedro reads manuals."), "'Pedro'"),
+        (told(4, "I read manuals", "Kofi", "manuals", "Kofi reads manuals and has nine cats."), "'9'"),
+        (told(4, "I read manuals", "Kofi", "manuals, yachts, jets and helicopters", "Kofi has manuals."), "value"),
+        (told(4, "I read manuals", "Kofi", "manuals",
+              "Kofi reads manuals since gambling debts ruined parents financially."), "more than was said"),
+        (told(1, "I've been vegetarian", "Hanne", "vegetarian", "Hanne was born in 1987.",
+              when={"words": "been", "from": "1987", "to": ""}), "'1987'"),
+        (told(4, "I read manuals", "Kofi", "abroad", "Kofi lives abroad.", attribute="home.place", said=False,
+              reason="He reads manuals."), "not for concluding"),
+        (told(4, "I read manuals", "Kofi", "devout", "Kofi is devout.", attribute="trait.character", said=False,
+              reason="He sounds devout."), "its reason"),
+    ],
+)  # fmt: skip
+def test_what_a_quote_does_not_say_of_its_subject_is_void(said_of: dict[str, Any], reason: str) -> None:
+    drawn = believed(said_of, batch=Batch(FRIENDS))
+    assert drawn.items == ()
+    assert reason in drawn.void[0].reason
+
+
+@pytest.mark.parametrize(
+    "said_of",
+    [
+        told(2, "I don't drink coffee anymore", "Kofi", "coffee", "Kofi no longer drinks coffee.", negated=True),
+        told(2, "I'd like a dog", "Kofi", "a dog", "Kofi would like a dog."),
+        told(4, "My brother Ebo works as an engineer", "Ebo", "engineer", "Ebo works as an engineer."),
+        told(5, "I painted four hundred and twelve tarts", "Hanne", "412 tarts", "Hanne painted 412 tarts."),
+        told(6, "I'm one metre eighty-six", "Kofi", "1.86 metres", "Kofi is 1.86 metres tall."),
+        told(6, "I can't wait to see them", "Kofi", "see them", "Kofi looks forward to seeing Hanne's tarts."),
+        told(7, "You used to say that", "Kofi", "say that", "Kofi used to say that."),
+        told(2, "I run every morning", "Kofi", "Runs every morning", "Since 2025 Kofi runs every morning."),
+        told(5, "I painted four hundred and twelve tarts", "Hanne", "tarts", "On 14 May 2025 Hanne told of 412 tarts."),
+    ],
+)
+def test_what_is_told_in_other_words_is_believed(said_of: dict[str, Any]) -> None:
+    drawn = believed(said_of, batch=Batch(FRIENDS))
+    assert [each.reason for each in drawn.void] == []
+
+
+@pytest.mark.parametrize(
+    "text, quote, speaker, about",
+    [
+        ("Je suis végétarienne depuis 2016.", "Je suis végétarienne", "Anne", "Luc"),
+        ("我住在里斯本。", "我住在里斯本", "小明", "小红"),
+        ("Ich wohne in Bonn mit meinem Hund.", "Ich wohne in Bonn", "Anna", "Bernd"),
+    ],
+)
+def test_what_somebody_says_of_themselves_is_about_nobody_else_in_other_languages(
+    text: str, quote: str, speaker: str, about: str
+) -> None:
+    batch = Batch((said(0, "Bonjour!", about), said(1, text, speaker)))
+    drawn = believed(told(2, quote, about, quote, text), batch=batch)
+    assert "somebody else" in drawn.void[0].reason
+    assert len(believed(told(2, quote, speaker, quote, text), batch=batch).items) == 1
+
+
+@pytest.mark.parametrize(
+    "number, words, given, attribute, since, span",
+    [
+        (5, "on 8 May", "2025-05-08", "event.happened", "2025-05-08", "2025-05-08"),
+        (5, "on 8 May", "2026-05-08", "plan.intends", "2025-05-14", "2026-05-08"),
+        (5, "on 8 May", "2026-06-08", "event.happened", "2025-05-08", "2025-05-08"),
+        (7, "on Monday", "2025-05-19", "plan.intends", "2025-05-14", "2025-05-19"),
+    ],
+)
+def test_a_date_is_the_models_choice_where_its_words_leave_one(
+    number: int, words: str, given: str, attribute: str, since: str, span: str
+) -> None:
+    quote = "The van comes on 8 May" if number == 5 else "It's a market on Monday"
+    when = {"words": words, "from": given, "to": ""}
+    value = "van" if number == 5 else "market"
+    kind = attribute.partition(".")[0]
+    drawn = believed(
+        told(number, quote, "Hanne", value, f"Hanne waits for the {value}.", when=when, kind=kind), batch=Batch(FRIENDS)
+    )
+    (found,) = drawn.items
+    assert found.candidate.valid_from.date().isoformat() == since
+    assert found.candidate.time is not None
+    assert found.candidate.time.start is not None
+    assert found.candidate.time.start.date().isoformat() == span
+
+
+def test_what_is_so_until_some_day_is_so_from_now() -> None:
+    message = said(0, "I'm on crutches until the middle of June.", "Kofi")
+    crutches = told(
+        1, "I'm on crutches", "Kofi", "on crutches", "Kofi is on crutches.",
+        when={"words": "until the middle of June", "from": "", "to": "2025-06-15"},
+    )  # fmt: skip
+    (found,) = believed(crutches, batch=Batch((message,))).items
+    assert found.candidate.valid_from == message.said_at
+    assert found.candidate.valid_to is not None
+    assert found.candidate.valid_to.date().isoformat() == "2025-06-21"
+
+
+def test_what_is_known_of_one_is_not_tied_to_what_is_said_of_another() -> None:
+    batch = Batch(TALK, known=(replace(known("Bob lives in Leeds."), subject="Bob"),))
+    (found,) = believed(item(known="k1", change="ends"), batch=batch).items
+    assert (found.tie, found.known) == ("new", None)
+
+
+def test_what_says_the_very_words_of_what_is_known_is_the_same() -> None:
+    batch = Batch(TALK, known=(known("Ann lives in Porto.", "note.fact", "Porto"),))
+    (found,) = believed(item(), batch=batch).items
+    assert (found.tie, found.known) == ("same", batch.known[0])
+
+
+def test_a_relation_needs_its_words_and_both_ends_where_it_is_told_and_is_not_told_twice() -> None:
+    sister = item(
+        about="Ann", attribute="relation.sister", value="Noor", statement="Ann's sister is Noor.", when={},
+        evidence=[{"message": "m3", "quote": "My sister Noor"}],
+    )  # fmt: skip
+    related = {"from": "Noor", "relation": "sister of", "to": "Ann", "message": "m3", "quote": "My sister Noor"}
+    drawn = believed(
+        sister,
+        relations=[
+            related,
+            {**related, "relation": "married to"},
+            {**related, "message": "m1", "quote": "I moved to Porto"},
+        ],
+    )
+    assert [each.candidate.attribute for each in drawn.items] == ["relation.sister"]
+    assert len(drawn.void) == 2
+
+
+def test_the_only_user_may_be_called_by_name() -> None:
+    alone = (said(0, "I moved to Porto.", "u42"),)
+    named = replace(known("u42 is called Ann.", "identity.name", "Ann"), subject="u42")
+    (found,) = believed(
+        told(1, "I moved to Porto", "Ann", "Porto", "Ann moved to Porto."), batch=Batch(alone, known=(named,))
+    ).items
+    assert found.candidate.subject == "u42"
+
+
+def test_an_age_in_words_is_kept_as_a_number() -> None:
+    message = said(0, "I turned forty-one yesterday.", "Kofi")
+    age = told(1, "I turned forty-one", "Kofi", "forty-one", "Kofi is forty-one.", attribute="identity.age")
+    (found,) = believed(age, batch=Batch((message,))).items
+    assert found.candidate.value == "41"
+
+
+def tied(change: str, told_now: Candidate, before: Memory) -> list[tuple[Candidate, Memory | None]]:
+    return list(woven(Item(TALK[0], told_now, tie=change, known=before), 0.9))  # type: ignore[arg-type]
+
+
+def test_what_is_called_off_does_not_come_back_the_day_after() -> None:
+    plan = replace(known("Ann goes to Orkney.", "plan.intends", "Orkney"), kind=MemoryKind.EVENT, value_key="orkney")
+    off = told(
+        1, "I moved to Porto last Saturday", "Ann", "Porto", "Ann moved to Porto.", when={"words": "last Saturday"}
+    )
+    (found,) = believed(off).items
+    ((ending, _),) = tied("ends", replace(found.candidate, value="Orkney"), plan)
+    assert (ending.polarity, ending.time, ending.valid_to) == (-1, None, None)
+
+
+def test_a_plan_with_another_date_takes_the_place_of_the_old_and_is_not_denied() -> None:
+    plan = replace(
+        known("Ann's wedding is in June.", "plan.intends", "wedding"), kind=MemoryKind.EVENT, value_key="wed"
+    )
+    (found,) = believed(item()).items
+    moved = replace(found.candidate, attribute="plan.intends", value="wedding", single=False)
+    ((fresh, _),) = tied("replaces", moved, plan)
+    assert (fresh.polarity, fresh.value) == (1, "wedding (10 May 2025)")

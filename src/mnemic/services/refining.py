@@ -9,9 +9,9 @@ given up: they stay what rules and search make of them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 
@@ -47,7 +47,10 @@ _ANYHOW: Final = 10
 _TOPICS: Final = 6  # segments described in one call
 _GROWN: Final = 1.5  # a segment is described again when it has so many times the pages
 _SPLITS: Final = 8  # calls at most to find out which messages of a batch the model stumbles over
-_TOLD: Final = 1_500  # tokens of what every prompt tells, and of what is known
+_KNOWN_SHARE: Final = 8  # of what a model takes in, one part in so many may be what is known
+_TOPICS_SHARE: Final = 8  # and the topics
+_LINE: Final = 40  # tokens beside the text that a message or memory takes, at most
+_Shown = TypeVar("_Shown")
 _READ: Final = (MessageRole.USER, MessageRole.ASSISTANT)
 
 
@@ -79,6 +82,7 @@ class Refining:
         self._pace = pace or Pace()
         self._tastes = tastes or Tastes()
         self._max_tokens = min(MAX_TOKENS, self._pace.context // 3)
+        self._told = estimate_tokens(prompt_of(Batch((), tastes=self._tastes)).turns[0].text)
 
     def step(self, cube_key: int) -> int:
         """Read one batch; return how many messages and topics were done, 0 when there is nothing left."""
@@ -118,7 +122,8 @@ class Refining:
 
     def _fitting(self, messages: Sequence[StoredMessage]) -> list[StoredMessage]:
         """Return the first messages, as many as fit beside the rest of the prompt; one at least."""
-        room = self._pace.context - self._max_tokens - 2 * _TOLD
+        room = self._pace.context - self._max_tokens - self._told
+        room -= self._pace.context // _KNOWN_SHARE + self._pace.context // _TOPICS_SHARE
         fitting: list[StoredMessage] = []
         for message in messages:
             room -= estimate_tokens(message.text[:SHOWN]) + 12
@@ -138,7 +143,8 @@ class Refining:
                     break
                 chosen[memory_id] = None
         found = tx.memories.get(cube_key, list(chosen)[:_KNOWN])
-        return tuple(found[each] for each in chosen if each in found and _is_told(found[each]))
+        known = [found[each] for each in chosen if each in found and _is_told(found[each])]
+        return tuple(_within(self._pace.context // _KNOWN_SHARE, known, lambda memory: memory.current.text))
 
     def _topics(self, tx: Transaction, cube_key: int) -> list[Topic]:
         """Return segments of more than one page that were not described since they grew, the newest first."""
@@ -154,7 +160,12 @@ class Refining:
             said = tx.pages.messages(cube_key, [page.id for page in pages])
             newest = [message for page in pages for message in said[page.id]][-6:]
             topics.append(Topic(segment, tuple(newest)))
-        return topics
+        shown = _within(
+            self._pace.context // _TOPICS_SHARE,
+            topics,
+            lambda topic: "".join(each.text[:160] for each in topic.messages),
+        )
+        return shown or topics[:1]
 
     def _drawn(self, cube_key: int, batch: Batch) -> tuple[Drawn, list[str]]:
         """Return what the model draws, and the messages that it stumbles over while it reads others."""
@@ -187,7 +198,14 @@ class Refining:
             answered = read(reply)
         except LanguageError as error:
             raise _UnreadableError(str(error), **error.fields) from error
-        return check(answered, batch, drawn_by=reply.model or self._language.name)
+        drawn = check(answered, batch, drawn_by=reply.model or self._language.name)
+        _log.info(
+            "batch_read",
+            extra={"messages": len(batch.messages), "items": len(drawn.items), "void": len(drawn.void)},
+        )
+        for void in drawn.void:
+            _log.debug("item_void", extra={"said": void.said, "reason": void.reason})
+        return drawn
 
     def _with_pairs(self, cube_key: int, batch: Batch, drawn: Drawn) -> Drawn:
         """Return what was drawn with the ties that a further call tells; without them when the call fails."""
@@ -265,6 +283,17 @@ class _UnreadableError(LanguageError):
 
 def _is_read(message: StoredMessage) -> bool:
     return message.role in _READ and bool(message.text.strip())
+
+
+def _within(tokens: int, items: Sequence[_Shown], text: Callable[[_Shown], str]) -> list[_Shown]:
+    """Return the first items, as many as are shown within so many tokens."""
+    found: list[_Shown] = []
+    for item in items:
+        tokens -= estimate_tokens(text(item)) + _LINE
+        if tokens < 0:
+            break
+        found.append(item)
+    return found
 
 
 def _text(item: Item) -> str:

@@ -46,6 +46,8 @@ def woven(item: Item, cosine: float) -> Sequence[tuple[Candidate, Memory | None]
         case "replaces" if candidate.single and candidate.attribute == known.attribute:
             return [(candidate, None)]
         case "replaces" if current.polarity > 0 and candidate.valid_from > current.valid_from:
+            if stems_key(candidate.value) == stems_key(current.value) and candidate.time is not None:
+                return [(_at_its_time(there), None)]
             return [(_ending(there, known), None), (candidate, None)]
         case "conflicts" if stems_key(candidate.value) != stems_key(current.value):
             return [(candidate, known)]
@@ -60,8 +62,17 @@ def _repeating(candidate: Candidate, known: Memory) -> Candidate:
 
 
 def _ending(candidate: Candidate, known: Memory) -> Candidate:
-    """Return the denial of the known statement, with this one's words, time and evidence."""
-    return replace(candidate, value=known.current.value, polarity=-1, single=_single(known))
+    """Return the denial of the known statement, with this one's words and evidence, from its time on.
+
+    The time itself is left out: what was called off on a day does not come back the day after.
+    """
+    return replace(candidate, value=known.current.value, polarity=-1, single=_single(known), time=None, valid_to=None)
+
+
+def _at_its_time(candidate: Candidate) -> Candidate:
+    """Return a statement whose value tells its time, for the same thing at another time is told apart by that alone."""
+    time = candidate.time
+    return candidate if time is None else replace(candidate, value=f"{candidate.value} ({time.label()})")
 
 
 def _single(memory: Memory) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from mnemic.model.answer import Answer
 from mnemic.testing.model_says import babbles, cuts, fails, hangs, refuses, says, says_nothing
 from mnemic.testing.model_server import ModelServer
 from mnemic.text import fold
+from tests.services.opened import SteppedClock
 
 SAID = ["I live in Porto.", "My sister Noor works as a nurse.", "I like tea.", "Me gusta el café de Brasil."]
 KNOWN = ["Porto", "tea"]
@@ -42,19 +43,6 @@ FAULTS: dict[str, Any] = {
     "saying an error": lambda: says("Error: rate limit exceeded, please try again later."),
 }
 TELLTALE = ("rate limit", "can't help", "blah", "overloaded", "invalid key", "a proxy", "spy", "such model")
-
-
-class SteppedClock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def forward(self, by: timedelta) -> None:
-        self._now += by
 
 
 @contextmanager

@@ -25,6 +25,19 @@ class Clock:
         return self.at
 
 
+class SteppedClock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def forward(self, by: timedelta) -> None:
+        self._now += by
+
+
 @lru_cache(maxsize=1)
 def _empty_store() -> bytes:
     """Return a new store's file: making one takes a third of a second, copying it none."""

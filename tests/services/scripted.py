@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,3 +59,18 @@ def last(pieces: Iterable[str | Answer]) -> tuple[str, Answer]:
     shown = [piece for piece in found[:-1] if isinstance(piece, str)]
     assert len(shown) == len(found) - 1
     return "".join(shown), found[-1]
+
+
+def statement(message: str, quote: str, **changed: Any) -> dict[str, Any]:
+    """Return what a model draws from a message; `changed` are fields that are not as usual."""
+    plain = {
+        "kind": "fact", "about": "", "attribute": "note.fact", "value": quote, "statement": f"{quote}.",
+        "negated": False, "said": True, "reason": "", "when": {"words": "", "from": "", "to": ""},
+        "evidence": [{"message": message, "quote": quote}], "known": "", "change": "new",
+    }  # fmt: skip
+    return {**plain, **changed}
+
+
+def reply(*memories: dict[str, Any], **more: Any) -> str:
+    """Return what a model says that draws these memories from a batch."""
+    return json.dumps({"memories": memories, "entities": [], "relations": [], "topics": [], **more}, ensure_ascii=False)

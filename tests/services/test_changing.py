@@ -60,18 +60,26 @@ def correct(memory: Memory, old: str, new: str) -> Editing:
     )
 
 
-def shown(memory: Memory) -> dict[str, object]:
-    """Return what memory tells: live memories, profile, hits, answers."""
+def held(memory: Memory) -> dict[str, object]:
+    """Return what memory holds: live memories, profile, what it held before, counts."""
     return {
         "live": sorted((each.id, each.current.text, each.current.valid_from, each.current.valid_to)
                        for each in memories(memory)),
-        "profile": [(each.attribute, each.value, each.text, each.since) for each in memory.profile(user="ann")],
-        "hits": [[(hit.kind, hit.text, hit.valid_to) for hit in memory.search(asked, user="ann", kinds="memory")]
-                 for asked in QUESTIONS],
+        "profile": sorted((each.attribute, each.value, each.text, each.since) for each in memory.profile(user="ann")),
         "then": [hit.text for hit in memory.search(
             "Where did I live?", user="ann", kinds="memory", as_of=datetime(2026, 2, 1, tzinfo=UTC))],
-        "answers": [memory.ask(asked, user="ann", mode="extractive").text for asked in QUESTIONS],
         "counts": dict(memory.stats(user="ann").memories),
+    }  # fmt: skip
+
+
+def shown(memory: Memory) -> dict[str, object]:
+    """Return what memory holds and tells: in which order, what it finds, what it answers."""
+    return {
+        **held(memory),
+        "order": [entry.memory_id for entry in memory.profile(user="ann")],
+        "hits": [[(hit.kind, hit.text, hit.valid_to) for hit in memory.search(asked, user="ann", kinds="memory")]
+                 for asked in QUESTIONS],
+        "answers": [memory.ask(asked, user="ann", mode="extractive").text for asked in QUESTIONS],
     }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,13 @@ from mnemic.model.language import Prompt
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.testing.scripted_model import ScriptedModel, outage
 from mnemic.text import estimate_tokens
+from tests.services.opened import SteppedClock
+from tests.services.scripted import reply, statement
 
 SETTINGS = {"embedder": "hashing", "worker": False}
 NUMBERED = re.compile(r"^(m\d+) \| [\d:]+ \| (.+?) \((\w+)\): (.*)$", re.MULTILINE)
 TOPICS = re.compile(r"^(t\d+) \|", re.MULTILINE)
 Script = Callable[[Prompt], Any]
-
-
-def statement(message: str, quote: str, **changed: Any) -> dict[str, Any]:
-    plain = {
-        "kind": "fact", "about": "", "attribute": "note.fact", "value": quote, "statement": f"{quote}.",
-        "negated": False, "said": True, "reason": "", "when": {"words": "", "from": "", "to": ""},
-        "evidence": [{"message": message, "quote": quote}], "known": "", "change": "new",
-    }  # fmt: skip
-    return {**plain, **changed}
-
-
-def reply(*memories: dict[str, Any], **more: Any) -> str:
-    return json.dumps({"memories": memories, "entities": [], "relations": [], "topics": [], **more}, ensure_ascii=False)
 
 
 def reads(**told: dict[str, Any]) -> Script:
@@ -52,19 +41,6 @@ def reads(**told: dict[str, Any]) -> Script:
         return reply(*found)
 
     return answer
-
-
-class SteppedClock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def forward(self, by: timedelta) -> None:
-        self._now += by
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +14,10 @@ from mnemic.core.profile import PLAN_LASTS
 from mnemic.model.change import Action
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.testing.scripted_model import ScriptedModel, outage, said_to
+from tests.services.opened import SteppedClock
+from tests.services.scripted import reply, statement
 
 SETTINGS = {"worker": False}
-
-
-class Calendar:
-    """A clock that stands where it was put."""
-
-    def __init__(self) -> None:
-        self.at = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.at
-
-
-def statement(message: int, quote: str, **changed: Any) -> dict[str, Any]:
-    plain = {
-        "kind": "fact", "about": "user", "attribute": "note.fact", "value": quote, "statement": f"{quote}.",
-        "negated": False, "said": True, "reason": "", "when": {},
-        "evidence": [{"message": f"m{message}", "quote": quote}], "known": "", "change": "new",
-    }  # fmt: skip
-    return {**plain, **changed}
-
-
-def reading(*memories: dict[str, Any]) -> str:
-    return json.dumps({"memories": memories})
 
 
 def live(memory: Memory) -> list[MemoryRecord]:
@@ -52,15 +31,15 @@ def seen(memory: Memory) -> tuple[list[str], list[str]]:
 
 
 TWICE = (
-    statement(1, "corro cada mañana en el parque", statement="ann corre cada mañana en el parque.",
+    statement("m1", "corro cada mañana en el parque", statement="ann corre cada mañana en el parque.",
               attribute="habit.regular"),
-    statement(2, "cada mañana corro en el parque", statement="Cada mañana ann corre en el parque."),
+    statement("m2", "cada mañana corro en el parque", statement="Cada mañana ann corre en el parque."),
 )  # fmt: skip
 SAID = ["Siempre corro cada mañana en el parque", "Pues cada mañana corro en el parque"]
 
 
 def test_what_says_the_same_becomes_one_memory_with_all_sources_and_undo_gives_it_back(tmp_path: Path) -> None:
-    with Memory(tmp_path, settings=SETTINGS, llm=ScriptedModel([reading(*TWICE)])) as memory:
+    with Memory(tmp_path, settings=SETTINGS, llm=ScriptedModel([reply(*TWICE)])) as memory:
         memory.add(SAID, user="ann", wait=True)
         assert len(live(memory)) == 2
         before = seen(memory)
@@ -79,7 +58,7 @@ def test_what_says_the_same_becomes_one_memory_with_all_sources_and_undo_gives_i
 
 
 def test_a_locked_memory_is_left_alone(tmp_path: Path) -> None:
-    with Memory(tmp_path, settings=SETTINGS, llm=ScriptedModel([reading(*TWICE)])) as memory:
+    with Memory(tmp_path, settings=SETTINGS, llm=ScriptedModel([reply(*TWICE)])) as memory:
         memory.add(SAID, user="ann", wait=True)
         memory.lock(live(memory)[0].id, user="ann")
         assert memory.reorganize(user="ann") is None
@@ -89,10 +68,10 @@ def test_a_locked_memory_is_left_alone(tmp_path: Path) -> None:
 def test_what_rules_leave_open_a_model_decides(tmp_path: Path, change: str | None, left: int) -> None:
     def answer(prompt: Any) -> Any:
         if "Messages to read" in said_to(prompt):
-            return reading(
-                statement(1, "love jogging", statement="ann loves jogging in the morning.", attribute="preference.like",
-                          kind="preference", value="jogging in the morning"),
-                statement(2, "enjoys running", statement="ann enjoys running in the morning.",
+            return reply(
+                statement("m1", "love jogging", statement="ann loves jogging in the morning.",
+                          attribute="preference.like", kind="preference", value="jogging in the morning"),
+                statement("m2", "enjoys running", statement="ann enjoys running in the morning.",
                           attribute="interest.hobby", kind="preference", value="running in the morning"),
             )  # fmt: skip
         return outage() if change is None else json.dumps({"pairs": [{"pair": "p1", "change": change}]})
@@ -106,12 +85,12 @@ def test_what_rules_leave_open_a_model_decides(tmp_path: Path, change: str | Non
 
 
 def test_plans_of_which_nothing_was_heard_are_closed(tmp_path: Path) -> None:
-    calendar = Calendar()
-    with Memory(tmp_path, settings=SETTINGS, clock=calendar) as memory:
+    clock = SteppedClock()
+    with Memory(tmp_path, settings=SETTINGS, clock=clock) as memory:
         memory.add("I'm planning to learn the cello.", user="ann", wait=True)
         (plan,) = live(memory)
         assert memory.reorganize(user="ann") is None
-        calendar.at += PLAN_LASTS + timedelta(days=1)
+        clock.forward(PLAN_LASTS + timedelta(days=1))
         change = memory.reorganize(user="ann")
         assert change is not None
         (closed,) = live(memory)
@@ -131,7 +110,7 @@ THEMES = [
 def summing(sentence: str) -> Any:
     def answer(prompt: Any) -> str:
         if "Messages to read" in said_to(prompt):
-            return reading()
+            return reply()
         if "g1 |" in said_to(prompt):
             return json.dumps({"insights": [{"group": "g1", "sentence": sentence, "value": "hiking"}]})
         return json.dumps({"pairs": []})
@@ -166,12 +145,12 @@ def test_a_sum_that_says_more_than_its_memories_is_not_kept(tmp_path: Path, sent
 
 
 def test_it_runs_by_itself_a_while_after_memories_came_in(tmp_path: Path) -> None:
-    calendar = Calendar()
-    with Memory(tmp_path, settings={**SETTINGS, "reorganize_hours": 5.0}, clock=calendar) as memory:
+    clock = SteppedClock()
+    with Memory(tmp_path, settings={**SETTINGS, "reorganize_hours": 5.0}, clock=clock) as memory:
         memory.add([f"I like number{n} cheese." for n in range(14)], user="ann", wait=True)
         (job,) = memory.jobs.list(user="ann", open_only=True)
         assert (job.kind, job.not_before - job.created_at) == ("reorganize", timedelta(hours=5))
         assert memory.jobs.wait(user="ann") == []
-        calendar.at += timedelta(hours=6)
+        clock.forward(timedelta(hours=6))
         assert memory._parts.worker.run_once()
         assert memory.jobs.list(user="ann", open_only=True) == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -18,19 +18,7 @@ from mnemic.model.job import EMBED, ORGANIZE, JobState
 from mnemic.runtime import worker as room
 from mnemic.runtime.worker import ATTEMPTS, LEASE, Tick, Worker
 from mnemic.services import learning
-
-
-class SteppedClock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self._now = datetime(2026, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self._now
-
-    def forward(self, by: timedelta) -> None:
-        self._now += by
+from tests.services.opened import SteppedClock
 
 
 @contextmanager

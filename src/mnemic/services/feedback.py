@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -40,12 +40,17 @@ from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 from mnemic.text import content_terms, terms
 
+if TYPE_CHECKING:  # what a model needs is imported only when there is one
+    from mnemic.services.feedback_reading import FeedbackReading
+
 _log = logging.getLogger(__name__)
 
 SESSION: Final = "feedback"
 """The session that keeps the words of feedback, unless another is named."""
 
-PURPOSE: Final = "feedback"
+KIND: Final = "feedback"
+"""The kind of change that feedback makes."""
+
 RULES: Final = "rules"
 MODES: Final = ("auto", RULES, "model")
 LONGEST: Final = 4_000
@@ -70,19 +75,6 @@ class _Asked:
         return Source(message_id, self.text, self.prepared.filled[0][1].said_at, self.speaker, self.prepared.session)
 
 
-class FeedbackReader(Protocol):
-    """A language model that reads feedback."""
-
-    @property
-    def name(self) -> str:
-        """The model's name."""
-        ...
-
-    def read(self, shown: Shown, cube_key: int) -> Plan:
-        """Return the plan for feedback beside the memories that are shown. Raises `ModelError`."""
-        ...
-
-
 class _UnchangedError(Exception):
     """Ends the transaction of feedback that changes nothing: its words are not stored either."""
 
@@ -102,7 +94,7 @@ class FeedbackService:
         scoping: Scoping,
         remember: Remember,
         learn: Callable[[int], int],
-        reader: FeedbackReader | None,
+        reader: FeedbackReading | None,
     ) -> None:
         self._store = store
         self._embedder = embedder
@@ -166,7 +158,7 @@ class FeedbackService:
         message_id = added.message_ids[0]
         memories = list(every_memory(tx, target.key))
         draft = draft_edits(plan.intents, self._drafting(memories, asked.source(message_id), target))
-        change = MemoryChange(new_id(), target.key, PURPOSE, asked.text, self._clock.now(), ())
+        change = MemoryChange(new_id(), target.key, KIND, asked.text, self._clock.now(), ())
         made = make(tx, tx.cubes.touch(target.key), draft.edits(), vectors, change, source=message_id)
         skipped = (*draft.skipped, *made.skipped)
         if made.change is None:

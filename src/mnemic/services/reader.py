@@ -16,8 +16,8 @@ Tick = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Gathering:
-    """When a language model reads: as soon as so many messages wait, or when fewer have waited for so long."""
+class Waiting:
+    """What a language model waits for before it reads: so many messages, or so long with fewer of them."""
 
     messages: int
     quiet: timedelta
@@ -26,11 +26,11 @@ class Gathering:
 class Reader:
     """Lets a language model read a cube, by jobs."""
 
-    def __init__(self, store: Store, clock: Clock, refining: Refining, gathering: Gathering) -> None:
+    def __init__(self, store: Store, clock: Clock, refining: Refining, waiting: Waiting) -> None:
         self._store = store
         self._clock = clock
         self._refining = refining
-        self._gathering = gathering
+        self._waiting = waiting
 
     @property
     def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
@@ -44,8 +44,8 @@ class Reader:
         if not waiting:
             return
         now = self._clock.now()
-        enough = waiting >= self._gathering.messages
-        later = None if enough else now + self._gathering.quiet
+        enough = waiting >= self._waiting.messages
+        later = None if enough else now + self._waiting.quiet
         with self._store.write() as tx:
             tx.jobs.put(queued(new_id(), cube_key, REFINE, now, not_before=later))
             if enough:

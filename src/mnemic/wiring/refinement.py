@@ -10,7 +10,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store
 from mnemic.services.language import Language
-from mnemic.services.reader import Gathering, Reader
+from mnemic.services.reader import Reader, Waiting
 from mnemic.services.refining import Pace, Refining
 
 
@@ -28,8 +28,8 @@ def refining_of(settings: Settings, store: Store, embedder: Embedder, clock: Clo
 
 def reader_of(settings: Settings, store: Store, embedder: Embedder, clock: Clock, language: Language) -> Reader:
     """Return what reads by jobs."""
-    gathering = Gathering(settings.refine_messages, timedelta(seconds=settings.refine_quiet_seconds))
-    return Reader(store, clock, refining_of(settings, store, embedder, clock, language), gathering)
+    waiting = Waiting(settings.refine_messages, timedelta(seconds=settings.refine_quiet_seconds))
+    return Reader(store, clock, refining_of(settings, store, embedder, clock, language), waiting)
 
 
 def _tastes(settings: Settings) -> Tastes:

@@ -15,10 +15,8 @@ from rich.text import Text
 from mnemic.errors import NotFoundError
 from mnemic.model.change import MemoryChange, Step, Undone
 from mnemic.model.feedback import NOT_UNDERSTOOD, Feedback
-from mnemic.shells.cli.face import face_of, leave_when_nothing, read_words
+from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing, read_words
 from mnemic.shells.cli.wording import clock, one_line, plural
-
-Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
 
 def feedback(

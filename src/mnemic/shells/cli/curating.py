@@ -11,11 +11,10 @@ import typer
 
 from mnemic.shells.cli import showing
 from mnemic.shells.cli.exits import NOTHING
-from mnemic.shells.cli.face import face_of, leave_when_nothing, read_words
+from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing, read_words
 from mnemic.shells.cli.wording import shown
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="A memory's id.")]
-Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
 
 def update(

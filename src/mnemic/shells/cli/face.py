@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from mnemic.api import Memory
+
+Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
 WIDTH: Final = 100
 """Columns when the output is not a terminal."""

@@ -12,12 +12,10 @@ import typer
 from mnemic import __version__
 from mnemic.shells.cli import checkup, showing, upkeep
 from mnemic.shells.cli.commands import group
-from mnemic.shells.cli.face import face_of, leave_when_nothing
+from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
 
 JOBS: Final = group("Background work: what is queued, and waiting for it.")
 CUBES: Final = group("Namespaces of memories: a project's, an agent's, a knowledge base's.")
-
-Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
 
 def version(context: typer.Context) -> None:

@@ -24,7 +24,7 @@ from mnemic.importing.batch import Batch, Reading
 from mnemic.model.message import Message
 from mnemic.model.receipt import Imported
 from mnemic.shells.cli import showing
-from mnemic.shells.cli.face import Face, face_of
+from mnemic.shells.cli.face import Cube, Face, face_of
 from mnemic.shells.cli.wording import one_line, plural, shown, size
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ BATCH: Final = 64
 """Messages in one call: enough for the embedder, small enough for a bar that moves."""
 PATIENCE: Final = 3_600
 """Seconds to wait until what was imported is refined."""
-
-Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 
 
 class Format(enum.StrEnum):

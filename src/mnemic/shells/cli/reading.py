@@ -13,10 +13,9 @@ import typer
 
 from mnemic.errors import InputError
 from mnemic.shells.cli import people, showing, tiers
-from mnemic.shells.cli.face import face_of, leave_when_nothing, read_words
+from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing, read_words
 from mnemic.shells.cli.wording import shown
 
-Cube = Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")]
 Cubes = Annotated[list[str] | None, typer.Option("--cube", help="A cube's id; may be repeated.")]
 Kinds = Annotated[
     list[str] | None,

@@ -36,7 +36,7 @@ from mnemic.shells.cli.answering import (
     streams,
 )
 from mnemic.shells.cli.as_json import plain, plain_error
-from mnemic.shells.cli.face import Face, face_of
+from mnemic.shells.cli.face import Cube, Face, face_of
 from mnemic.shells.cli.wording import one_line
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def chat(
     session: Annotated[
         str | None, typer.Option(help="Name of the conversation (default: a new one for today).")
     ] = None,
-    cube: Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")] = None,
+    cube: Cube = None,
     mode: Mode = "auto",
     depth: Depth = 0,
     suggest: Suggest = 0,

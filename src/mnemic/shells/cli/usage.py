@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mnemic.model.language import Call, Spent, Usage
-from mnemic.shells.cli.face import face_of
+from mnemic.shells.cli.face import Cube, face_of
 from mnemic.shells.cli.wording import clock, one_line, plural
 
 
@@ -19,7 +19,7 @@ def usage(
     context: typer.Context,
     *,
     last: Annotated[int, typer.Option(help="Show so many of the last calls too.", min=0, max=1_000)] = 0,
-    cube: Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")] = None,
+    cube: Cube = None,
 ) -> None:
     """Show what language models have cost: by purpose and model, today and altogether."""
     face = face_of(context)

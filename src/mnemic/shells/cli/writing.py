@@ -13,7 +13,7 @@ import typer
 from mnemic.errors import InputError
 from mnemic.model.message import Message
 from mnemic.shells.cli import showing
-from mnemic.shells.cli.face import face_of
+from mnemic.shells.cli.face import Cube, face_of
 
 
 def add(
@@ -27,7 +27,7 @@ def add(
     own_id: Annotated[str | None, typer.Option("--id", help="Your own id for it, unique in its session.")] = None,
     meta: Annotated[list[str] | None, typer.Option(help="KEY=VALUE to keep with it; may be repeated.")] = None,
     lines: Annotated[bool, typer.Option("--lines", help="Each line of stdin is a message.")] = False,
-    cube: Annotated[str | None, typer.Option(help="A cube's id (default: the user's own).")] = None,
+    cube: Cube = None,
     agent: Annotated[str | None, typer.Option(help="The agent who takes part.")] = None,
     wait: Annotated[bool, typer.Option(help="Refine what was stored before ending.")] = True,
     dry_run: Annotated[

@@ -13,7 +13,8 @@ from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.testing.scripted_model import said_to
 from tests.services.opened import bytes_of
 from tests.services.scripted import opened as told
-from tests.services.test_refining import NUMBERED, TOPICS, opened, reply, statement, texts
+from tests.services.scripted import reply, statement
+from tests.services.test_refining import NUMBERED, TOPICS, opened, texts
 
 
 class Once:

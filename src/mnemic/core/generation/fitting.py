@@ -46,8 +46,8 @@ class Room:
             if most <= 0:
                 raise InputError(
                     "llm_context",
-                    f"is {context:,} tokens, of which {reply:,} are for the reply; the rules alone, with system, persona, "
-                    f"style and relationship, take about {needed:,}: shorten these, or raise llm_context",
+                    f"is {context:,} tokens, of which {reply:,} are for the reply; the rules alone, with system, "
+                    f"persona, style and relationship, take about {needed:,}: shorten these, or raise llm_context",
                 )
             raise InputError(
                 field,

@@ -14,6 +14,7 @@ from mnemic.backends.models import openai_chat
 from mnemic.backends.models.openai_chat import OpenAIChat
 from mnemic.errors import InputError, LanguageError
 from mnemic.model.language import Prompt, Reply, Turn
+from mnemic.testing.llm_contract import SCHEMA
 from mnemic.testing.loopback import Answer
 from mnemic.testing.model_says import (
     Said,
@@ -31,12 +32,6 @@ from mnemic.testing.model_says import (
 from mnemic.testing.model_server import ModelServer, Script
 
 SOON = {"retry-after-ms": "1"}
-SCHEMA = {
-    "type": "object",
-    "properties": {"city": {"type": "string"}},
-    "required": ["city"],
-    "additionalProperties": False,
-}
 
 
 def ask(text: str = "Where?", **changes: Any) -> Prompt:

@@ -7,57 +7,36 @@ become content, and the job that could not be done is tried again, ends dead, an
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from mnemic import Memory
 from mnemic.errors import InputError, ModelError
 from mnemic.model.answer import Answer
-from mnemic.testing.model_says import babbles, cuts, fails, hangs, refuses, says, says_nothing
+from mnemic.testing.model_faults import FAULTS, TELLTALE, UNREACHABLE
+from mnemic.testing.model_says import says
 from mnemic.testing.model_server import ModelServer
 from mnemic.text import fold
 from tests.services.opened import SteppedClock
 
 SAID = ["I live in Porto.", "My sister Noor works as a nurse.", "I like tea.", "Me gusta el café de Brasil."]
 KNOWN = ["Porto", "tea"]
-FAULTS: dict[str, Any] = {
-    "killed": None,
-    "slow": hangs,
-    "busy": lambda: fails(503, "overloaded"),
-    "limited": lambda: fails(429, "too many requests", headers={"retry-after-ms": "1"}),
-    "without the model": lambda: fails(404, "no such model"),
-    "without a right": lambda: fails(401, "invalid key"),
-    "talking rubbish": lambda: says("Sure! Here is what I think about that: blah (blah)."),
-    "talking HTML": babbles,
-    "refusing in words": lambda: says("I'm sorry, but I can't help with that."),
-    "refusing": refuses,
-    "silent": says_nothing,
-    "empty": lambda: says("   "),
-    "breaking off": lambda: cuts('{"memories": [{"kind": "fact", "about": "user", "statement": "ann is a spy'),
-    "saying null": lambda: says(None),
-    "saying an error": lambda: says("Error: rate limit exceeded, please try again later."),
-}
-TELLTALE = ("rate limit", "can't help", "blah", "overloaded", "invalid key", "a proxy", "spy", "such model")
 
 
 @contextmanager
 def drilled(folder: Path, fault: str) -> Iterator[tuple[Memory, SteppedClock, ModelServer]]:
     """Open a memory whose model server does one thing to every request."""
-    answer: Callable[[], Any] | None = FAULTS[fault]
+    answer = FAULTS[fault]
     clock = SteppedClock()
     with ModelServer(lambda _: says("x") if answer is None else answer()) as server:
         settings = {
-            "embedder": "hashing", "worker": False, "llm_base_url": server.url, "llm_model": "m", "llm_tries": 1,
-            "llm_timeout": 0.3,
+            "embedder": "hashing", "worker": False, "llm_model": "m", "llm_tries": 1, "llm_timeout": 0.3,
+            "llm_base_url": UNREACHABLE if answer is None else server.url,
         }  # fmt: skip
-        url = server.url
-        if answer is None:
-            settings["llm_base_url"] = url.replace(f":{url.split(':')[2].split('/')[0]}", ":9")  # nobody listens there
         with Memory(folder, settings=settings, clock=clock) as memory:
             yield memory, clock, server
 

@@ -102,13 +102,14 @@ def test_each_that_fails_is_told_with_what_to_do_and_ends_with_five(
 ) -> None:
     with ModelServer(default=fails(401, "no such key")) as server:
         configure(monkeypatch, judge_base_url=server.url, judge_model="judge", judge_api_key=KEY)
-        configure(monkeypatch, llm_model=str(terminal.home / "gone.gguf"))
+        gone = terminal.home / ("long" * 30) / "gone.gguf"
+        configure(monkeypatch, llm_model=str(gone))
         said = terminal.type("models", "test")
     assert said.code == 5
     shown = " ".join(said.out.split())
     assert "ok embedder" in shown
     assert "wrong llm" in shown and "see MNEMIC_LLM_" in shown
-    assert "gone.gguf" in "".join(said.out.split())  # a long path is wrapped
+    assert str(gone) in "".join(said.out.split()), "a long path is wrapped, never cut"
     assert "wrong judge" in shown and "see MNEMIC_JUDGE_" in shown
     assert KEY not in said.out
     assert terminal.type("models", "test", "llm", "--json").json["ok"] is False

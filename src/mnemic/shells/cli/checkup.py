@@ -60,6 +60,8 @@ def run(face: Face) -> list[Finding]:
 def table(findings: list[Finding]) -> RenderableType:
     """Return the findings, one a row, with advice below what is wrong."""
     rows = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for _ in range(3):
+        rows.add_column(overflow="fold")  # a path is wrapped, never cut
     for finding in findings:
         mark = Text("ok", "bold green") if finding.ok else Text("wrong", "bold red")
         rows.add_row(mark, finding.name, Text(one_line(finding.told)))

@@ -62,6 +62,8 @@ def run(settings: Settings, one: Configured) -> Tested:
 def table(found: list[Tested], missing: list[Configured]) -> RenderableType:
     """Return how the models did, one a row, with advice below those that failed."""
     rows = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for _ in range(3):
+        rows.add_column(overflow="fold")  # a path is wrapped, never cut
     for one in found:
         rows.add_row(Text("ok", "bold green") if one.ok else Text("wrong", "bold red"), one.purpose, one_line(one.told))
         if one.advice:

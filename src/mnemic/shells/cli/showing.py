@@ -310,7 +310,8 @@ def sessions(found: Sequence[Session]) -> RenderableType:
 def _table(*names: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in names:
-        table.add_column(name, no_wrap=name in {"id", "#", "kind", "when", "held", "state", "change"})
+        short = name in {"id", "#", "kind", "when", "held", "state", "change"}
+        table.add_column(name, no_wrap=short, overflow="ellipsis" if short else "fold")  # a long word is never cut
     return table
 
 

@@ -28,6 +28,22 @@ class Settings:
 
     home: str = ""
     """Folder of the memory; empty means the user's data directory."""
+    database_url: str = field(default="", repr=False)
+    """PostgreSQL 15 or newer, such as postgresql://user:password@host/database; empty means SQLite in the folder."""
+    database_connections: int = 16
+    """Connections to PostgreSQL that this process opens at most."""
+    vector_index: str = "auto"
+    """Where vectors are compared on PostgreSQL: `pgvector`, `memory` (this process), or `auto`: pgvector in cubes of
+    more than `vector_index_from` passages, when the extension is there."""
+    vector_index_from: int = 50_000
+    """Passages of a cube from which `auto` leaves comparing to pgvector."""
+    redis_url: str = field(default="", repr=False)
+    """Redis 6.2 or newer, or Valkey, that carries jobs to workers, such as redis://host:6379/0; empty means that workers
+    ask the database."""
+    redis_prefix: str = "mnemic"
+    """First part of the names of all keys in Redis; stores that share a server need different ones."""
+    redis_shards: int = 16
+    """Streams for each lane and priority that cubes are spread over; all processes of a store need the same number."""
     timezone: str = "UTC"
     """IANA zone in which times without a zone are read."""
     embedder: str = "bundled"
@@ -113,6 +129,31 @@ class Settings:
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
+    worker_threads: int = 1
+    """Threads for each lane of background work in this process; `mnemic worker --threads` says its own."""
+    jobs_running: int = 0
+    """Jobs of a cube that run at one time, unless the cube has a limit of its own; 0 means no limit."""
+    jobs_per_minute: int = 0
+    """Jobs of a cube that begin in a minute, unless the cube has a limit of its own; 0 means no limit."""
+    jobs_kept: int = 200
+    """Jobs of a cube of which those that are done stay to be looked at."""
+    schedule_upkeep: str = "*/15 * * * *"
+    """When the store is looked over: old jobs go, archives cool, logs are folded. A cron calendar in `timezone`; empty
+    means never."""
+    schedule_backup: str = ""
+    """When a backup is written to `backup_folder`, such as `0 3 * * *`; empty means never."""
+    backup_folder: str = ""
+    """Where backups go; empty means `backups` in the memory's folder."""
+    backup_keep: int = 7
+    """Backups that are kept."""
+    log_format: str = "plain"
+    """How `mnemic worker` writes its log: `plain`, or `json` with an event and its fields in each line."""
+    metrics_port: int = 0
+    """Port on which `mnemic worker` shows its figures to Prometheus; 0 means none."""
+    metrics_host: str = "127.0.0.1"
+    """Address of that port."""
+    trace_endpoint: str = ""
+    """OpenTelemetry collector that traces go to, such as http://127.0.0.1:4318/v1/traces (extra `[otel]`)."""
     stm_pages: int = 10
     """Pages of a session that stay in short-term memory."""
     stm_quiet_hours: float = 24.0
@@ -244,6 +285,12 @@ _AT_LEAST: Final = {
     "llm_max_tokens": 1,
     "llm_threads": 1,
     "refine_messages": 1,
+    "database_connections": 2,
+    "vector_index_from": 1,
+    "redis_shards": 1,
+    "worker_threads": 1,
+    "jobs_kept": 1,
+    "backup_keep": 1,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,
@@ -255,8 +302,16 @@ _FROM_ZERO: Final = {
     "llm_timeout": 3_600,
     "llm_daily_calls": 1e12,
     "llm_daily_tokens": 1e15,
+    "jobs_running": 1e6,
+    "jobs_per_minute": 1e6,
+    "metrics_port": 65_535,
 }
-_CHOICES: Final = {"ranking": ("learned", "plain"), "llm": PROVIDERS}
+_CHOICES: Final = {
+    "ranking": ("learned", "plain"),
+    "llm": PROVIDERS,
+    "vector_index": ("auto", "memory", "pgvector"),
+    "log_format": ("plain", "json"),
+}
 
 
 def _validated(settings: Settings) -> Settings:

@@ -16,6 +16,7 @@ holds the values that a program needs. Errors of other libraries are translated 
     │   ├── EmbedderError     the same, for embeddings
     │   ├── LanguageError     the same, for language models: outages, refusals, replies that cannot be read
     │   └── BudgetError       the cube's budget of model calls or tokens is spent for today
+    ├── QueueError            the server that carries jobs cannot be reached; nothing is lost, the store has them
     ├── JobError              background work ended dead or was cancelled
     ├── EvaluationError       a measurement would not be true: not all that was given is in memory
     └── WaitTimeoutError      the wait ended first; the work goes on
@@ -123,6 +124,12 @@ class BudgetError(ModelError):
     """The cube has spent its budget for today; storing and searching go on, refining goes on tomorrow."""
 
     code = "budget_spent"
+
+
+class QueueError(MnemicError):
+    """The server that carries jobs to workers cannot be reached. Jobs are rows of the store: they wait there."""
+
+    code = "queue"
 
 
 class JobError(MnemicError):

@@ -1,7 +1,7 @@
 """The store: one place for everything Mnemic keeps, read and written in transactions.
 
-Guarantees. A write transaction is all or nothing and durable when its block ends; writers queue up, in one process and
-across processes. A read transaction sees one moment. Every call takes a cube key or a scope: there is no call that
+Guarantees. A write transaction is all or nothing and durable when its block ends; writers to one cube queue up, in one
+process and across processes (from `Cubes.touch` on; on SQLite all writers do, from the beginning). A read transaction sees one moment. Every call takes a cube key or a scope: there is no call that
 reaches across cubes. Transactions are not shared between threads; the store is. Errors of the engine arrive as
 `StoreError`.
 """
@@ -15,7 +15,6 @@ from datetime import datetime
 from typing import Protocol
 
 from mnemic.model.index import CubeView, Entry, Posting, Vector
-from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
@@ -25,6 +24,8 @@ from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
+from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
 from mnemic.ports.usage import UsageLog
 
@@ -316,49 +317,6 @@ class Index(Protocol):
         ...
 
 
-class Jobs(Protocol):
-    """The outbox and the queue."""
-
-    def put(self, job: Job) -> str:
-        """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
-        ...
-
-    def is_due(self, now: datetime, kinds: Collection[str]) -> bool:
-        """Tell whether there is a job of these kinds to claim, without waiting for a writer."""
-        ...
-
-    def claim(self, worker: str, now: datetime, lease_until: datetime, kinds: Collection[str]) -> Job | None:
-        """Take the next due job of these kinds of a cube in which none of them runs; expired leases are taken over."""
-        ...
-
-    def extend(self, job: Job, worker: str, lease_until: datetime) -> bool:
-        """Prolong a lease and store the job's progress; False when another worker holds the job now."""
-        ...
-
-    def finish(self, job: Job, worker: str) -> None:
-        """Store the new state of a job that this worker holds; what another has taken over is left to it.
-
-        Of a cube's jobs that are done, those that ended last are kept.
-        """
-        ...
-
-    def revive(self, cube_key: int, done: str, now: datetime) -> None:
-        """Let the dead jobs of a cube be tried again, except those of the kind `done`, which has made up for them."""
-        ...
-
-    def hasten(self, cube_key: int, kind: str, now: datetime) -> None:
-        """Make a waiting job of a kind due at once."""
-        ...
-
-    def get(self, cube_key: int, job_id: str) -> Job | None:
-        """Return a job of this cube."""
-        ...
-
-    def list(self, cube_key: int, *, open_only: bool = False, limit: int = 100) -> Sequence[Job]:
-        """Return a cube's jobs, newest first."""
-        ...
-
-
 class Transaction(Protocol):
     """Everything that one transaction can reach."""
 
@@ -395,6 +353,11 @@ class Transaction(Protocol):
     @property
     def jobs(self) -> Jobs:
         """Background work."""
+        ...
+
+    @property
+    def turns(self) -> Turns:
+        """The order of all cubes' background work."""
         ...
 
     @property
@@ -436,6 +399,18 @@ class Transaction(Protocol):
         """Note that every vector of this store is of the model that it was opened with."""
         ...
 
+    def enter(self, *cube_keys: int) -> None:
+        """Let this transaction reach these cubes, besides those that it may reach already.
+
+        The second line of defence: engines with row-level checks show no rows of other cubes. Called by who has looked
+        at grants (`services.scoping`), or does upkeep.
+        """
+        ...
+
+    def enter_all(self) -> None:
+        """Let this transaction reach all cubes: for upkeep of the whole store only."""
+        ...
+
 
 class Store(Protocol):
     """Opens transactions."""
@@ -446,6 +421,15 @@ class Store(Protocol):
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
+        ...
+
+    def entered(self, *cube_keys: int) -> AbstractContextManager[None]:
+        """Let all transactions that this thread opens inside the block reach these cubes, as `Transaction.enter`."""
+        ...
+
+    @property
+    def bell(self) -> Bell:
+        """Wakes who waits for jobs, as far as this engine reaches: this process, or all that share a server."""
         ...
 
     def scrub(self) -> bool:

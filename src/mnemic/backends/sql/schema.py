@@ -1,5 +1,9 @@
 """The relational schema, in SQLAlchemy Core, the same for every engine.
 
+Every primary key begins with the cube, every reference between tables of cubes too, so that a cluster can keep a cube
+on one machine (`CUBES`); the few tables that are not of one cube are small or written seldom (`REFERENCE`). Ids are
+unique inside their cube. Where SQLite wants a row's number as its primary key (`entry`, `vector`), its migration says so.
+
 Times are microseconds since 1970 in UTC (BIGINT), with the minutes east of UTC beside them where the zone was said.
 JSON is kept as text that Python wrote, so that whatever a caller gave comes back verbatim, NUL and lone surrogates
 included. What only one engine can do (full text, partial upserts) stands in its dialect file, not here; so do the
@@ -16,10 +20,13 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     Table,
     Text,
     TypeDecorator,
@@ -27,7 +34,7 @@ from sqlalchemy import (
     text,
 )
 
-HEAD: Final = "0005"
+HEAD: Final = "0006"
 """The newest migration; a test holds it to the migrations folder."""
 
 metadata = MetaData(
@@ -56,11 +63,30 @@ class Words(TypeDecorator[str]):
 
 
 def _cube() -> Column[int]:
-    return Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), nullable=False)
+    return Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False)
 
 
 def _id() -> Column[str]:
     return Column("id", Text, primary_key=True)
+
+
+def _of(column: str, table: str, *, cascade: bool = True) -> ForeignKeyConstraint:
+    """Return a reference to a row of the same cube. Without cascade, what refers to a row is cleared before it goes."""
+    return ForeignKeyConstraint(
+        ["cube_key", column],
+        [f"{table}.cube_key", f"{table}.id"],
+        ondelete="CASCADE" if cascade else None,
+    )
+
+
+def _flag(name: str) -> Column[int]:
+    """Return a mark that is 0 or 1: a number, as a condition of a partial index is written the same for all engines."""
+    return Column(name, SmallInteger, nullable=False, server_default=text("0"))
+
+
+def _some(condition: str) -> dict[str, Any]:
+    """Return what makes an index of only the rows that meet a condition."""
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
 
 
 store_info = Table(
@@ -73,16 +99,12 @@ store_info = Table(
 cube = Table(
     "cube",
     metadata,
-    Column("key", _Key, primary_key=True, autoincrement=True),
+    Column("key", _Key, Identity(), primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
     Column("owner", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
-    Column("revision", BigInteger, nullable=False, server_default=text("0")),
-    Column("erasures", BigInteger, nullable=False, server_default=text("0")),
-    Column("latest_said", BigInteger),
-    Column("stale_text", BigInteger, nullable=False, server_default=text("0")),
     UniqueConstraint("owner", "kind", "name"),
     sqlite_autoincrement=True,
 )
@@ -90,17 +112,27 @@ cube = Table(
 cube_grant = Table(
     "cube_grant",
     metadata,
-    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True),
+    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("principal", Text, primary_key=True),
     Column("role", Text, nullable=False),
     Index(None, "principal"),
 )
 
+cube_state = Table(
+    "cube_state",
+    metadata,
+    _cube(),
+    Column("revision", BigInteger, nullable=False, server_default=text("0")),
+    Column("erasures", BigInteger, nullable=False, server_default=text("0")),
+    Column("latest_said", BigInteger),
+    Column("stale_text", BigInteger, nullable=False, server_default=text("0")),
+)
+
 session = Table(
     "session",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("name", Text, nullable=False),
     Column("messages", Integer, nullable=False, server_default=text("0")),
     Column("started_at", BigInteger, nullable=False),
@@ -108,12 +140,30 @@ session = Table(
     UniqueConstraint("cube_key", "name"),
 )
 
+segment = Table(
+    "segment",
+    metadata,
+    _cube(),
+    _id(),
+    Column("title", Words, nullable=False, server_default=text("''")),
+    Column("summary", Words, nullable=False),
+    Column("described", Integer, nullable=False, server_default=text("0")),
+    Column("keywords", Text, nullable=False),
+    Column("centroid", LargeBinary, nullable=False),
+    Column("pages", Integer, nullable=False),
+    Column("visits", Integer, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger, nullable=False),
+    Column("touched_at", BigInteger, nullable=False),
+    Column("archived", Boolean, nullable=False, server_default=text("false")),
+)
+
 page = Table(
     "page",
     metadata,
-    _id(),
     _cube(),
-    Column("session_id", Text, ForeignKey("session.id", ondelete="CASCADE"), nullable=False),
+    _id(),
+    Column("session_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("opened_by", Text, nullable=False),
     Column("replied", Boolean, nullable=False),
@@ -121,21 +171,22 @@ page = Table(
     Column("last_role", Text, nullable=False),
     Column("started_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger, nullable=False),
-    Column("segment_id", Text, ForeignKey("segment.id", ondelete="SET NULL")),
+    Column("segment_id", Text),
     Column("chain_id", Text),
-    Column("analysed", Boolean, nullable=False, server_default=text("0")),
-    UniqueConstraint("session_id", "position"),
-    Index(None, "segment_id"),
+    Column("analysed", Boolean, nullable=False, server_default=text("false")),
+    UniqueConstraint("cube_key", "session_id", "position"),
+    _of("session_id", "session"),
+    _of("segment_id", "segment", cascade=False),
     Index(None, "cube_key", "segment_id"),
 )
 
 message = Table(
     "message",
     metadata,
-    _id(),
     _cube(),
-    Column("session_id", Text, ForeignKey("session.id", ondelete="CASCADE"), nullable=False),
-    Column("page_id", Text, ForeignKey("page.id", ondelete="SET NULL")),
+    _id(),
+    Column("session_id", Text, nullable=False),
+    Column("page_id", Text),
     Column("position", Integer, nullable=False),
     Column("role", Text, nullable=False),
     Column("speaker", Text, nullable=False),
@@ -147,67 +198,38 @@ message = Table(
     Column("agent", Text),
     Column("metadata", Text),
     Column("dedupe", Text, nullable=False),
-    Column("extracted", Boolean, nullable=False, server_default=text("0")),
-    Column("refined", Integer, nullable=False, server_default=text("0")),
-    UniqueConstraint("session_id", "dedupe"),
-    UniqueConstraint("session_id", "position"),
-    Index(None, "page_id"),
-    Index(None, "cube_key", "id"),
-    Index(
-        "ix_message_to_extract",
-        "cube_key",
-        "id",
-        sqlite_where=text("extracted = 0"),
-    ),
-    Index(
-        "ix_message_to_refine",
-        "cube_key",
-        "id",
-        sqlite_where=text("refined = 0"),
-    ),
-)
-
-segment = Table(
-    "segment",
-    metadata,
-    _id(),
-    _cube(),
-    Column("title", Words, nullable=False, server_default=text("''")),
-    Column("summary", Words, nullable=False),
-    Column("described", Integer, nullable=False, server_default=text("0")),
-    Column("keywords", Text, nullable=False),
-    Column("centroid", LargeBinary, nullable=False),
-    Column("pages", Integer, nullable=False),
-    Column("visits", Integer, nullable=False),
-    Column("started_at", BigInteger, nullable=False),
-    Column("ended_at", BigInteger, nullable=False),
-    Column("touched_at", BigInteger, nullable=False),
-    Column("archived", Boolean, nullable=False, server_default=text("0")),
-    Index(None, "cube_key"),
+    _flag("extracted"),
+    _flag("refined"),
+    UniqueConstraint("cube_key", "session_id", "dedupe"),
+    UniqueConstraint("cube_key", "session_id", "position"),
+    _of("session_id", "session"),
+    _of("page_id", "page", cascade=False),
+    Index(None, "cube_key", "page_id"),
+    Index("ix_message_to_extract", "cube_key", "id", **_some("extracted = 0")),
+    Index("ix_message_to_refine", "cube_key", "id", **_some("refined = 0")),
 )
 
 memory = Table(
     "memory",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("kind", Text, nullable=False),
     Column("subject", Words, nullable=False),
     Column("subject_key", Words, nullable=False),
     Column("attribute", Words, nullable=False),
     Column("value_key", Words, nullable=False),
-    Column("locked", Boolean, nullable=False, server_default=text("0")),
+    Column("locked", Boolean, nullable=False, server_default=text("false")),
     Column("created_at", BigInteger, nullable=False),
     Index(None, "cube_key", "subject_key", "attribute"),
-    Index(None, "cube_key", "id"),
 )
 
 memory_version = Table(
     "memory_version",
     metadata,
-    _id(),
     _cube(),
-    Column("memory_id", Text, ForeignKey("memory.id", ondelete="CASCADE"), nullable=False),
+    _id(),
+    Column("memory_id", Text, nullable=False),
     Column("number", Integer, nullable=False),
     Column("text", Words, nullable=False),
     Column("value", Words, nullable=False),
@@ -220,19 +242,23 @@ memory_version = Table(
     Column("change", Text, nullable=False),
     Column("drawn_by", Text, nullable=False, server_default=text("''")),
     Column("reason", Words, nullable=False, server_default=text("''")),
-    UniqueConstraint("memory_id", "number"),
-    Index(None, "cube_key"),
+    UniqueConstraint("cube_key", "memory_id", "number"),
+    _of("memory_id", "memory"),
 )
 
 source = Table(
     "source",
     metadata,
-    Column("version_id", Text, ForeignKey("memory_version.id", ondelete="CASCADE"), primary_key=True),
-    Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
-    Column("quote", Words, primary_key=True),
+    _cube(),
+    Column("version_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
+    Column("part", SmallInteger, primary_key=True, autoincrement=False),
+    Column("quote", Words, nullable=False),
     Column("holds_from", BigInteger),
     Column("holds_to", BigInteger),
-    Index(None, "message_id"),
+    _of("version_id", "memory_version"),
+    _of("message_id", "message"),
+    Index(None, "cube_key", "message_id"),
     sqlite_with_rowid=False,
 )
 
@@ -244,16 +270,15 @@ relation = Table(
     Column("from_id", Text, primary_key=True),
     Column("to_id", Text, primary_key=True),
     Column("created_at", BigInteger, nullable=False),
-    Index(None, "cube_key"),
-    Index(None, "from_id"),
-    Index(None, "to_id"),
+    Index(None, "cube_key", "from_id"),
+    Index(None, "cube_key", "to_id"),
 )
 
 entity = Table(
     "entity",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("name", Words, nullable=False),
     Column("name_key", Words, nullable=False),
     Column("type", Text, nullable=False),
@@ -264,31 +289,33 @@ entity = Table(
 mention = Table(
     "mention",
     metadata,
-    Column("entity_id", Text, ForeignKey("entity.id", ondelete="CASCADE"), primary_key=True),
-    Column("message_id", Text, ForeignKey("message.id", ondelete="CASCADE"), primary_key=True),
+    _cube(),
+    Column("entity_id", Text, primary_key=True),
+    Column("message_id", Text, primary_key=True),
     Column("quote", Words, nullable=False),
-    Index(None, "message_id"),
+    _of("entity_id", "entity"),
+    _of("message_id", "message"),
+    Index(None, "cube_key", "message_id"),
     sqlite_with_rowid=False,
 )
 
 change = Table(
     "change",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("kind", Text, nullable=False),
     Column("asked", Words, nullable=False),
     Column("steps", Words, nullable=False),
     Column("made_at", BigInteger, nullable=False),
     Column("undone_at", BigInteger),
-    Index(None, "cube_key", "id"),
 )
 
 model_call = Table(
     "model_call",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("purpose", Text, nullable=False),
     Column("model", Text, nullable=False),
     Column("tokens_in", Integer, nullable=False),
@@ -302,7 +329,7 @@ model_call = Table(
 forgotten = Table(
     "forgotten",
     metadata,
-    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True),
+    _cube(),
     Column("mark", Text, primary_key=True),
     sqlite_with_rowid=False,
 )
@@ -310,8 +337,8 @@ forgotten = Table(
 entry = Table(
     "entry",
     metadata,
-    Column("key", _Key, primary_key=True, autoincrement=True),
     _cube(),
+    Column("key", _Key, Identity(), primary_key=True),
     Column("kind", Text, nullable=False),
     Column("owner", Text, nullable=False),
     Column("version_id", Text),
@@ -324,29 +351,41 @@ entry = Table(
     Column("valid_to", BigInteger),
     Column("length", Integer, nullable=False),
     Column("traits", Integer, nullable=False, server_default=text("0")),
-    Column("live", Boolean, nullable=False, server_default=text("1")),
+    Column("live", Boolean, nullable=False, server_default=text("true")),
     Column("changed", BigInteger, nullable=False),
     Index(None, "cube_key", "changed"),
-    Index(None, "owner"),
-    sqlite_autoincrement=True,
+    Index(None, "cube_key", "owner"),
 )
 
 vector = Table(
     "vector",
     metadata,
-    Column("entry_key", _Key, ForeignKey("entry.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    _cube(),
+    Column("entry_key", _Key, primary_key=True, autoincrement=False),
     Column("model", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["cube_key", "entry_key"], ["entry.cube_key", "entry.key"], name="fk_vector_entry_key", ondelete="CASCADE"
+    ),
 )
+
+LATER, BEHIND, AT_HEAD, OFFERED = 0, 1, 2, 3
+"""Where a waiting job stands (`ports.jobs.Turns`); NULL for one that runs or has ended."""
 
 job = Table(
     "job",
     metadata,
-    _id(),
     _cube(),
+    _id(),
     Column("kind", Text, nullable=False),
+    Column("lane", Text, nullable=False),
+    Column("priority", SmallInteger, nullable=False),
+    Column("alone", SmallInteger, nullable=False),
+    Column("merge", Text, nullable=False),
     Column("state", Text, nullable=False),
+    Column("place", SmallInteger),
+    Column("turn", Float, nullable=False, server_default=text("0")),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("created_at", BigInteger, nullable=False),
     Column("not_before", BigInteger, nullable=False),
@@ -354,15 +393,65 @@ job = Table(
     Column("worker", Text),
     Column("started_at", BigInteger),
     Column("finished_at", BigInteger),
+    Column("changed_at", BigInteger, nullable=False),
     Column("done", Integer, nullable=False, server_default=text("0")),
     Column("error", Words),
-    Index(
-        "uq_job_waiting",
-        "cube_key",
-        "kind",
-        unique=True,
-        sqlite_where=text("state = 'queued'"),
-    ),
-    Index(None, "state", "not_before"),
-    Index(None, "cube_key", "id"),
+    Column("payload", Text, nullable=False, server_default=text("'{}'")),
+    Column("parent", Text),
+    Column("trace", Text, nullable=False, server_default=text("''")),
+    Index("uq_job_waiting", "cube_key", "kind", "merge", unique=True, **_some("state = 'queued'")),
+    Index("ix_job_heads", "lane", "priority", "turn", **_some("place = 2")),
+    Index("ix_job_later", "lane", "not_before", **_some("place = 0")),
+    Index("ix_job_behind", "cube_key", "lane", "kind", "priority", "id", **_some("place = 1")),
+    Index("ix_job_leased", "lane", "lease_until", **_some("lease_until IS NOT NULL")),
+    Index("ix_job_running", "cube_key", "lane", **_some("state = 'running'")),
+    Index("ix_job_parent", "cube_key", "parent", **_some("parent IS NOT NULL")),
+    Index(None, "cube_key", "changed_at", "id"),
 )
+
+job_task = Table(
+    "job_task",
+    metadata,
+    _cube(),
+    Column("task", Text, primary_key=True),
+    Column("job_id", Text, primary_key=True),
+    _of("job_id", "job"),
+    Index(None, "cube_key", "job_id"),
+    sqlite_with_rowid=False,
+)
+
+cube_turn = Table(
+    "cube_turn",
+    metadata,
+    _cube(),
+    Column("turn", Float, nullable=False, server_default=text("0")),
+    Column("weight", Float, nullable=False, server_default=text("1")),
+    Column("most_running", Integer, nullable=False, server_default=text("0")),
+    Column("per_minute", Integer, nullable=False, server_default=text("0")),
+    Column("tokens", Float, nullable=False, server_default=text("0")),
+    Column("refilled_at", BigInteger),
+)
+
+virtual_time = Table(
+    "virtual_time",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("turn", Float, nullable=False),
+)
+
+periodic = Table(
+    "periodic",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("next_due", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("outcome", Text, nullable=False, server_default=text("''")),
+    Column("worker", Text),
+    Column("lease_until", BigInteger),
+)
+
+REFERENCE: Final = (store_info, cube, cube_grant, virtual_time, periodic)
+"""Tables that are not of one cube. In a cluster they are copied to every machine."""
+
+CUBES: Final = tuple(table for table in metadata.tables.values() if table not in REFERENCE)
+"""Tables whose rows are of one cube each. In a cluster they are spread by `cube_key`."""

@@ -81,11 +81,11 @@ class Messages(Protocol):
         """Return the session's end, after creating the session under `session_id` when it is new."""
         ...
 
-    def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+    def known(self, cube_key: int, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """Return, for those of the keys that the session holds already, the ids of their messages."""
         ...
 
-    def named_at(self, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
+    def named_at(self, cube_key: int, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
         """Return the messages of a session that came with an id of their own and were said at one of these times."""
         ...
 

@@ -173,7 +173,7 @@ def _sort_out(
 ) -> tuple[list[str], list[Skipped], dict[int, str]]:
     """Return the ids of all messages, those that are duplicates, and the new ones' ids by their place in the call."""
     keys = [message.dedupe for _, message in filled if message.dedupe is not None]
-    known = dict(tx.messages.known(session.id, keys)) if keys else {}
+    known = dict(tx.messages.known(session.cube_key, session.id, keys)) if keys else {}
     known |= _told_with_an_id(tx, session, [message for _, message in filled if message.dedupe not in known])
     _refuse_other_content(tx, cube, known, filled)
     ids: list[str] = []
@@ -200,9 +200,8 @@ def _told_with_an_id(tx: Transaction, session: Session, messages: Sequence[Incom
     if not unnamed:
         return {}
     times = {message.said_at for message in unnamed.values()}
-    stored = {
-        (each.said_at, each.speaker, each.role, each.text): each for each in tx.messages.named_at(session.id, times)
-    }
+    named = tx.messages.named_at(session.cube_key, session.id, times)
+    stored = {(each.said_at, each.speaker, each.role, each.text): each for each in named}
     found: dict[str, str] = {}
     for key, message in unnamed.items():
         same = stored.get((message.said_at, message.speaker, message.role, message.text))

@@ -23,6 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 stands = (
     select(s.memory_version.c.id)
     .where(
+        s.memory_version.c.cube_key == s.memory.c.cube_key,
         s.memory_version.c.memory_id == s.memory.c.id,
         or_(s.memory_version.c.valid_to.is_(None), s.memory_version.c.valid_to != s.memory_version.c.valid_from),
     )
@@ -54,8 +55,7 @@ def moment(value: int | None) -> datetime | None:
 
 def cube(row: Row[Any]) -> Cube:
     """Read a cube."""
-    created, stale = from_micros(row.created_at), row.stale_text > 0
-    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, created, stale)
+    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, from_micros(row.created_at))
 
 
 def entry(row: Row[Any]) -> Entry:

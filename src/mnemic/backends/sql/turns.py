@@ -24,6 +24,8 @@ from mnemic.ports.jobs import CubeTurn, Head
 _ADMITTED: Final = 1_000  # jobs of a cube that are put behind at once
 _AT_HEAD: Final = text(f"place = {s.AT_HEAD}")  # as the indexes say it
 _LATER: Final = text(f"place = {s.LATER}")
+_OTHER: Final = s.job.alias("other")
+_LATER_OTHER: Final = text(f"other.place = {s.LATER}")
 _BEHIND: Final = text(f"place = {s.BEHIND}")
 _RUNNING: Final = text("state = 'running'")
 _LEASED: Final = text("lease_until IS NOT NULL")
@@ -102,11 +104,15 @@ _ADMIT: Final = Prepared(
     .where(
         s.job.c.cube_key == bindparam("cube"),
         s.job.c.id.in_(
-            select(s.job.c.id)
-            .where(*_OF_LANE, _LATER, s.job.c.not_before <= bindparam("now"))
-            .order_by(s.job.c.not_before)
+            select(_OTHER.c.id)
+            .where(
+                _OTHER.c.cube_key == bindparam("cube"),
+                _OTHER.c.lane == bindparam("job_lane"),
+                _LATER_OTHER,
+                _OTHER.c.not_before <= bindparam("now"),
+            )
+            .order_by(_OTHER.c.not_before)
             .limit(_ADMITTED)
-            .scalar_subquery()
         ),
     )
     .values(place=s.BEHIND)

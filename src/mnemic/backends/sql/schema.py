@@ -402,9 +402,10 @@ job = Table(
     Index("uq_job_waiting", "cube_key", "kind", "merge", unique=True, **_some("state = 'queued'")),
     Index("ix_job_heads", "lane", "priority", "turn", **_some("place = 2")),
     Index("ix_job_later", "lane", "not_before", **_some("place = 0")),
-    Index("ix_job_behind", "cube_key", "lane", "kind", "priority", "id", **_some("place = 1")),
+    Index("ix_job_standing", "cube_key", "lane", "kind", "place", "priority", "id", **_some("place IS NOT NULL")),
     Index("ix_job_leased", "lane", "lease_until", **_some("lease_until IS NOT NULL")),
     Index("ix_job_running", "cube_key", "lane", **_some("state = 'running'")),
+    Index("ix_job_dead", "cube_key", "id", **_some("state = 'dead'")),
     Index("ix_job_parent", "cube_key", "parent", **_some("parent IS NOT NULL")),
     Index(None, "cube_key", "changed_at", "id"),
 )

@@ -121,6 +121,10 @@ class Turns(Protocol):
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
         ...
 
+    def find(self, cube_key: int) -> CubeTurn | None:
+        """Return where a cube stands, without locking it."""
+        ...
+
     def virtual(self) -> float:
         """Return the virtual time: the turn of what began last."""
         ...

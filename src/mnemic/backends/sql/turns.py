@@ -63,6 +63,7 @@ _NEXT_OVER: Final = Prepared(
     select(func.min(s.job.c.lease_until).label("at")).where(_LEASED, s.job.c.lane == bindparam("job_lane"))
 )
 _TURN: Final = select(s.cube_turn).where(s.cube_turn.c.cube_key == bindparam("cube"))
+_FIND: Final = Prepared(_TURN)
 _LOCK: Final = Prepared(_TURN.with_for_update(skip_locked=True))
 _WAIT_FOR: Final = Prepared(_TURN.with_for_update())
 _VIRTUAL: Final = Prepared(select(s.virtual_time.c.turn).where(s.virtual_time.c.name == "jobs"))
@@ -118,9 +119,7 @@ _ADMIT: Final = Prepared(
     .values(place=s.BEHIND)
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
-_HAS_HEAD: Final = Prepared(
-    select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1)
-)
+_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
 _NEXT: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1))
 _TO_HEAD: Final = Prepared(update(s.job).where(*_MINE).values(place=s.AT_HEAD, turn=bindparam("to")))
 _STEP_BEHIND: Final = Prepared(update(s.job).where(*_MINE, is_waiting()).values(place=s.BEHIND, lease_until=None))
@@ -128,10 +127,7 @@ _STEP_LATER: Final = Prepared(
     update(s.job).where(*_MINE, is_waiting()).values(place=s.LATER, lease_until=None, not_before=bindparam("until"))
 )
 _OFFER: Final = Prepared(
-    update(s.job)
-    .where(*_MINE, is_waiting())
-    .values(place=s.OFFERED, lease_until=bindparam("until"))
-    .returning(s.job)
+    update(s.job).where(*_MINE, is_waiting()).values(place=s.OFFERED, lease_until=bindparam("until")).returning(s.job)
 )
 _EXTEND: Final = Prepared(
     update(s.job)
@@ -180,6 +176,10 @@ class SqlTurns:
     def wait_for(self, cube_key: int) -> CubeTurn | None:
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
         return _turn(_WAIT_FOR.first(self._connection, {"cube": cube_key}))
+
+    def find(self, cube_key: int) -> CubeTurn | None:
+        """Return where a cube stands, without locking it."""
+        return _turn(_FIND.first(self._connection, {"cube": cube_key}))
 
     def virtual(self) -> float:
         """Return the virtual time: the turn of what began last."""

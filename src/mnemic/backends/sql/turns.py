@@ -209,8 +209,13 @@ class SqlTurns:
         return [job for job in self.running(cube_key, lane) if job.lease_until is not None and job.lease_until <= now]
 
     def recall(self, lane: str, now: datetime, *, cube_key: int | None = None) -> int:
-        """Put offered jobs whose time is over by `now` back to the head; return how many. All cubes when none is named."""
-        over = [text(f"place = {s.OFFERED}"), _LEASED, s.job.c.lane == lane, s.job.c.lease_until <= to_micros(now)]
+        """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
+        over: list[Any] = [
+            text(f"place = {s.OFFERED}"),
+            _LEASED,
+            s.job.c.lane == lane,
+            s.job.c.lease_until <= to_micros(now),
+        ]
         if cube_key is not None:
             over.append(s.job.c.cube_key == cube_key)
         turn = select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == s.job.c.cube_key).scalar_subquery()
@@ -218,7 +223,7 @@ class SqlTurns:
         return self._connection.execute(update(s.job).where(*over).values(back)).rowcount
 
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
-        """Put what is due behind, and the first of each of these kinds that has no head at the head; return how many."""
+        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
         mine = {"cube": cube_key, "job_lane": lane}
         if _STANDS_BEHIND.scalar(self._connection, mine) is None:
             return 0
@@ -307,7 +312,7 @@ class SqlTurns:
         return {row.name: (rows.moment(row.ended_at), from_micros(row.next_due), row.outcome) for row in found}
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take a piece of periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
         moment = to_micros(now)
         self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due)})
         free = s.periodic.c.lease_until.is_(None) | (s.periodic.c.lease_until <= moment)

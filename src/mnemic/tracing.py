@@ -61,7 +61,7 @@ def span_of(name: str) -> str:
 
 @contextmanager
 def tracing(trace_id: str | None = None, *, job: str | None = None, span: str = "") -> Iterator[Trace]:
-    """Do what the block does as part of a call: of the one named, else of the one that is going on, else of a new one."""
+    """Do what the block does as part of a call: the one named, else the one that is going on, else a new one."""
     going_on = _CURRENT.get()
     if going_on is None or (trace_id and trace_id != going_on.id):
         trace = Trace(trace_id or new_id(), job, span)

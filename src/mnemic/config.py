@@ -350,7 +350,7 @@ def _data_directory() -> Path:
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:
-    """Return what of the settings must never be shown: keys, and the passwords of addresses, as written and as meant."""
+    """Return what of the settings must never be shown: keys, and passwords of addresses, as written and as meant."""
     found: set[str] = set()
     for each in fields(Settings):
         value = getattr(settings, each.name)

@@ -52,6 +52,13 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def _fail(error: Exception, event: str, **fields: Any) -> None:
+    try:
+        raise error
+    except type(error):
+        _log.exception(event, extra=fields)
+
+
 def test_a_json_line_has_time_level_event_logger_fields_trace_and_job() -> None:
     with sent() as stream, tracing("the-call", job="the-job"):
         _log.warning("job_failed", extra={"kind": "organize", "attempt": 2, "seconds": 0.25})
@@ -90,10 +97,7 @@ def test_a_json_line_is_one_line_of_ascii_whatever_is_in_it() -> None:
 def test_an_exception_is_a_field_and_in_plain_lines_stands_below() -> None:
     for log_format in FORMATS:
         with sent(log_format) as stream:
-            try:
-                raise RuntimeError("the disk of the moon is full")
-            except RuntimeError:
-                _log.exception("job_failed", extra={"kind": "organize"})
+            _fail(RuntimeError("the disk of the moon is full"), "job_failed", kind="organize")
         told = stream.getvalue()
         if log_format == "json":
             (line,) = lines(stream)
@@ -118,12 +122,8 @@ def test_secrets_of_the_settings_are_hidden_wherever_they_stand(log_format: str)
     with sent(log_format) as stream:
         for each in told:
             _log.warning("could not reach %s", each, extra={"reason": f"refused: {each}", "deep": [{"a": each}]})
-        try:
-            raise ConnectionError(f"{SETTINGS.database_url} said no to {SETTINGS.llm_api_key}")
-        except ConnectionError:
-            _log.exception(
-                "lost", extra={"settings": SETTINGS, "api_key": "short", "headers": {"Authorization": "x y"}}
-            )
+        failure = ConnectionError(f"{SETTINGS.database_url} said no to {SETTINGS.llm_api_key}")
+        _fail(failure, "lost", settings=SETTINGS, api_key="short", headers={"Authorization": "x y"})
     found = [secret for secret in (*SECRETS, "'short'", '"short"', "x y") if secret in stream.getvalue()]
     assert not found
     assert HIDDEN in stream.getvalue() and "db.example" in stream.getvalue()

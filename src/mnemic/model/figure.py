@@ -22,7 +22,7 @@ class Sort(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Figure:
-    """One figure. `buckets` are upper bounds of a histogram, in its unit. Two figures are the same when they are one."""
+    """One figure; there are no two of one name. `buckets` are upper bounds of a histogram, in its unit."""
 
     name: str
     sort: Sort
@@ -70,7 +70,7 @@ CALL_SECONDS: Final = _spread(
 )
 SEARCH_SECONDS: Final = _spread(
     "mnemic_search_part_seconds",
-    "Seconds of a search's parts: embed, view, filter, words, vectors, ranking, reading, rerank.", INSTANTS, "part",
+    "Seconds of a search's parts: view, embed, filter, words, vectors, ranking, reading, rerank.", INSTANTS, "part",
 )  # fmt: skip
 
 # -- background work -----------------------------------------------------------------------------------------------
@@ -107,7 +107,8 @@ MODEL_SECONDS: Final = _spread(
     "mnemic_model_seconds", "Seconds that a call of a language model took.", STRETCHES, "purpose", "model"
 )
 EMBEDDER_CALLS: Final = _counter(
-    "mnemic_embedder_calls_total", "Calls of the embedder, for passages or questions; outcome is ok or the error's code.",
+    "mnemic_embedder_calls_total",
+    "Calls of the embedder, for passages or questions; outcome is ok or the error's code.",
     "use", "outcome",
 )  # fmt: skip
 EMBEDDED: Final = _counter("mnemic_embedded_texts_total", "Texts that were embedded, by use.", "use")

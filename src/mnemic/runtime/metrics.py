@@ -26,7 +26,7 @@ Labels = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What a histogram has taken in: how many values up to each bound but above the one before, the last without bound."""
+    """What a histogram has taken in: how many values up to each bound and above the one before; the last has none."""
 
     counts: tuple[int, ...]
     total: float

@@ -25,11 +25,13 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.turns import SqlTurns
 from mnemic.backends.sql.usage import SqlUsage
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
+from mnemic.ports.counts import Sizes
 
 
 class SqlTransaction:
@@ -198,6 +200,13 @@ class SqlStore:
             ("references", foreign == 0, f"{foreign} broken"),
             ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}"),
         ]
+
+    def sizes(self) -> Sizes:
+        """Return how much the store holds, and what this process keeps of it in memory."""
+        self._check_open()
+        with self._database.read() as connection:
+            held = held_in(connection)
+        return Sizes(**held, cache_bytes=self._cache.nbytes, cached_cubes=len(self._cache))
 
     def close(self) -> None:
         """Close the store; calls after it raise `StoreError`."""

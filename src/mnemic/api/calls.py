@@ -11,6 +11,7 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from mnemic.errors import MnemicError
@@ -56,21 +57,24 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
             )
             going_on = _GoingOn(watch, verb, span)
             try:
-                if span.id:
-                    trace = Trace(trace.id, trace.job, span.id)
-                    with tracing(span=span.id):
-                        given = method(self, *args, **kwargs)
-                else:
-                    given = method(self, *args, **kwargs)
+                given = _under(span, method, self, *args, **kwargs)
             except BaseException as error:
                 going_on.end(_outcome(error))
                 raise
             if isinstance(given, Iterator):
-                return _heard(given, trace, going_on)
+                return _heard(given, replace(trace, span=span.id or trace.span), going_on)
             going_on.end("ok")
             return given
 
     return call
+
+
+def _under(span: Span, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Make a call as a part of a span, when there is one."""
+    if not span.id:
+        return method(*args, **kwargs)
+    with tracing(span=span.id):
+        return method(*args, **kwargs)
 
 
 class _GoingOn:

@@ -167,7 +167,9 @@ class Dispatching:
             tx.turns.recall(lane, now, cube_key=cube_key)
             advance(tx, turn, lane, now)
 
-    def _next(self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None) -> Job | None:
+    def _next(
+        self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None
+    ) -> Job | None:
         """Start the next job for a worker; offer it when none is named."""
         for priority in priorities(next(self._turns)):
             heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
@@ -261,7 +263,13 @@ def again(job: Job, now: datetime, *, tries: int | None = None) -> Job:
     """Return an ended job up for so many more tries, all when no number is given."""
     attempts = 0 if tries is None else max(0, tries_of(job.kind) - tries)
     return replace(
-        job, state=JobState.FAILED, attempts=attempts, not_before=now, finished_at=None, lease_until=None, changed_at=now
+        job,
+        state=JobState.FAILED,
+        attempts=attempts,
+        not_before=now,
+        finished_at=None,
+        lease_until=None,
+        changed_at=now,
     )
 
 

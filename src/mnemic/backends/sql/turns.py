@@ -118,9 +118,7 @@ _ADMIT: Final = Prepared(
     .values(place=s.BEHIND)
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
-_HAS_HEAD: Final = Prepared(
-    select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1)
-)
+_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
 _NEXT: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1))
 _TO_HEAD: Final = Prepared(update(s.job).where(*_MINE).values(place=s.AT_HEAD, turn=bindparam("to")))
 _STEP_BEHIND: Final = Prepared(update(s.job).where(*_MINE, is_waiting()).values(place=s.BEHIND, lease_until=None))
@@ -128,10 +126,7 @@ _STEP_LATER: Final = Prepared(
     update(s.job).where(*_MINE, is_waiting()).values(place=s.LATER, lease_until=None, not_before=bindparam("until"))
 )
 _OFFER: Final = Prepared(
-    update(s.job)
-    .where(*_MINE, is_waiting())
-    .values(place=s.OFFERED, lease_until=bindparam("until"))
-    .returning(s.job)
+    update(s.job).where(*_MINE, is_waiting()).values(place=s.OFFERED, lease_until=bindparam("until")).returning(s.job)
 )
 _EXTEND: Final = Prepared(
     update(s.job)

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -45,12 +45,38 @@ class Trace:
         return self.span or span_of(self.job or self.id)
 
 
-_CURRENT: Final[ContextVar[Trace | None]] = ContextVar("mnemic_trace", default=None)
+class _Unnamed:
+    """A call that nobody has asked the name of yet: most end so, and names cost something."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self) -> None:
+        self.trace: Trace | None = None
+
+
+_CURRENT: Final[ContextVar[Trace | _Unnamed | None]] = ContextVar("mnemic_trace", default=None)
+
+Opened = Token[Trace | _Unnamed | None]
 
 
 def current() -> Trace | None:
     """Return the trace of this moment; None outside of any call."""
-    return _CURRENT.get()
+    found = _CURRENT.get()
+    if not isinstance(found, _Unnamed):
+        return found
+    if found.trace is None:
+        found.trace = Trace(new_id())
+    return found.trace
+
+
+def opened() -> Opened | None:
+    """Open a call that gets its id when that is first asked for; None when one is going on. `closed` ends it."""
+    return _CURRENT.set(_Unnamed()) if _CURRENT.get() is None else None
+
+
+def closed(call: Opened) -> None:
+    """End a call that was opened by this thread."""
+    _CURRENT.reset(call)
 
 
 def span_of(name: str) -> str:
@@ -62,7 +88,7 @@ def span_of(name: str) -> str:
 @contextmanager
 def tracing(trace_id: str | None = None, *, job: str | None = None, span: str = "") -> Iterator[Trace]:
     """Do what the block does as part of a call: the one named, else the one that is going on, else a new one."""
-    going_on = _CURRENT.get()
+    going_on = current()
     if going_on is None or (trace_id and trace_id != going_on.id):
         trace = Trace(trace_id or new_id(), job, span)
     elif job is not None and job != going_on.job:
@@ -96,7 +122,7 @@ def carried(trace: Trace, pieces: Iterator[T]) -> Iterator[T]:
 
 def headers() -> dict[str, str]:
     """Return what names the call to another server: its id, and W3C's traceparent; nothing outside of any call."""
-    trace = _CURRENT.get()
+    trace = current()
     if trace is None:
         return {}
     shown = trace.id if _PLAIN.fullmatch(trace.id) else trace.digits

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from mnemic.errors import MnemicError
 from mnemic.model.figure import CALL_SECONDS, CALLS
 from mnemic.ports.spans import Span, Watch
-from mnemic.tracing import Trace, carried, current, span_of, tracing
+from mnemic.tracing import Trace, carried, closed, current, opened, tracing
 
 C = TypeVar("C")
 
@@ -50,21 +50,22 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         watch: Watch = self._parts.watch
-        is_first = current() is None
-        with tracing() as trace:
-            span = watch.spans.start(
-                verb, span_id=span_of(trace.id) if is_first else "", parent="" if is_first else None
-            )
+        opening = opened()
+        try:
+            span = watch.spans.start(verb, first=opening is not None)
             going_on = _GoingOn(watch, verb, span)
             try:
                 given = _under(span, method, self, *args, **kwargs)
             except BaseException as error:
                 going_on.end(_outcome(error))
                 raise
-            if isinstance(given, Iterator):
+            if isinstance(given, Iterator) and (trace := current()) is not None:
                 return _heard(given, replace(trace, span=span.id or trace.span), going_on)
             going_on.end("ok")
             return given
+        finally:
+            if opening is not None:
+                closed(opening)
 
     return call
 

@@ -5,6 +5,7 @@ Telling costs next to nothing, never fails and never waits: whoever counts must 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Protocol
 
 from mnemic.model.figure import Figure
@@ -24,6 +25,10 @@ class Meter(Protocol):
         """Take one value of a histogram in, in its unit."""
         ...
 
+    def observe_each(self, figure: Figure, values: Mapping[str, float]) -> None:
+        """Take one value in for each of these values of a histogram's only label."""
+        ...
+
 
 class Silent:
     """The meter that keeps nothing: the default of every part."""
@@ -32,6 +37,9 @@ class Silent:
         """Keep nothing."""
 
     def observe(self, figure: Figure, value: float, *labels: str) -> None:
+        """Keep nothing."""
+
+    def observe_each(self, figure: Figure, values: Mapping[str, float]) -> None:
         """Keep nothing."""
 
 

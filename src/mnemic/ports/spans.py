@@ -32,11 +32,18 @@ class Spans(Protocol):
     """Takes spans in. Neither starting nor ending one fails or waits. Threads may share it."""
 
     def start(
-        self, name: str, *, span_id: str = "", parent: str | None = None, attributes: Attributes | None = None
+        self,
+        name: str,
+        *,
+        span_id: str = "",
+        parent: str = "",
+        first: bool = False,
+        attributes: Attributes | None = None,
     ) -> Span:
-        """Start a span of the current trace, under a new id when none is given.
+        """Start a span of the current trace, under a new id when none is given; outside of any call there is none.
 
-        Its parent is the span that stands open, or the one named; "" is for a span without any.
+        Its parent is the span that stands open when none is named. The `first` one of a call is the call's own
+        (`mnemic.tracing.span_of`), and has no parent.
         """
         ...
 

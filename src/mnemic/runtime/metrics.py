@@ -57,17 +57,25 @@ class Kept:
 
     def observe(self, figure: Figure, value: float, *labels: str) -> None:
         """Take one value of a histogram in."""
-        at = bisect_left(figure.buckets, value)
         with self._lock:
-            series = self._spreads.get(figure)
-            if series is None:
-                series = self._spreads[figure] = {}
-            held = series.get(labels)
-            if held is None:
-                labels = _bounded(figure, labels, series)
-                held = series.setdefault(labels, [0.0] * (len(figure.buckets) + 2))
-            held[at] += 1
-            held[-1] += value
+            self._take(figure, value, labels)
+
+    def observe_each(self, figure: Figure, values: Mapping[str, float]) -> None:
+        """Take one value in for each of these values of a histogram's only label."""
+        with self._lock:
+            for label, value in values.items():
+                self._take(figure, value, (label,))
+
+    def _take(self, figure: Figure, value: float, labels: Labels) -> None:
+        series = self._spreads.get(figure)
+        if series is None:
+            series = self._spreads[figure] = {}
+        held = series.get(labels)
+        if held is None:
+            labels = _bounded(figure, labels, series)
+            held = series.setdefault(labels, [0.0] * (len(figure.buckets) + 2))
+        held[bisect_left(figure.buckets, value)] += 1
+        held[-1] += value
 
     def numbers(self, figure: Figure) -> Mapping[Labels, float]:
         """Return a counter's or a gauge's values by labels."""

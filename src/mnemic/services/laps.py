@@ -25,5 +25,4 @@ class Laps:
 
     def tell(self, meter: Meter, figure: Figure) -> None:
         """Tell the seconds of each part there was."""
-        for part, seconds in self._seconds.items():
-            meter.observe(figure, seconds, part)
+        meter.observe_each(figure, self._seconds)

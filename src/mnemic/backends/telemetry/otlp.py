@@ -43,14 +43,20 @@ class OtlpSpans:
         self._tracer: Tracer = self._provider.get_tracer("mnemic", __version__)
 
     def start(
-        self, name: str, *, span_id: str = "", parent: str | None = None, attributes: Attributes | None = None
+        self,
+        name: str,
+        *,
+        span_id: str = "",
+        parent: str = "",
+        first: bool = False,
+        attributes: Attributes | None = None,
     ) -> Span:
         """Start a span of the current trace; outside of any call there is none."""
         trace = tracing.current()
         if trace is None:
             return NO_SPAN
-        above = trace.parent if parent is None else parent
-        with self._ids.given(trace, span_id):
+        above = "" if first else parent or trace.parent
+        with self._ids.given(trace, tracing.span_of(trace.id) if first else span_id):
             started = self._tracer.start_span(name, context=_under(trace, above), attributes=attributes)
         return _Open(started)
 

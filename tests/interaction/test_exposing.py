@@ -88,7 +88,7 @@ def test_a_port_that_is_taken_is_told_by_its_setting() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        with pytest.raises(InputError, match="metrics_port: 127.0.0.1:"):
+        with pytest.raises(InputError, match=r"metrics_port: 127\.0\.0\.1:"):
             Exposed(lambda: "", Readiness({}), host="127.0.0.1", port=taken.getsockname()[1])
 
 

@@ -272,7 +272,7 @@ def advance(tx: Transaction, turn: CubeTurn, lane: str, now: datetime, *, everyw
 
 def revive(tx: Transaction, cube_key: int, now: datetime, *, but: str) -> None:
     """Give the dead jobs of a cube one more try, except those of a kind that has just made up for them."""
-    for job in tx.jobs.list(cube_key, states=[JobState.DEAD]):
+    for job in tx.turns.dead(cube_key):
         if job.kind != but:
             tx.jobs.save(again(job, now, tries=1))
 

@@ -38,8 +38,8 @@ class Settings:
     vector_index_from: int = 50_000
     """Passages of a cube from which `auto` leaves comparing to pgvector."""
     redis_url: str = field(default="", repr=False)
-    """Redis 6.2 or newer, or Valkey, that carries jobs to workers, such as redis://host:6379/0; empty means that workers
-    ask the database."""
+    """Redis 6.2 or newer, or Valkey, that carries jobs to workers, such as redis://host:6379/0; empty means that
+    workers ask the database."""
     redis_prefix: str = "mnemic"
     """First part of the names of all keys in Redis; stores that share a server need different ones."""
     redis_shards: int = 16
@@ -131,6 +131,9 @@ class Settings:
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
     """Threads for each lane of background work in this process; `mnemic worker --threads` says its own."""
+    worker_kinds: str = ""
+    """Kinds of jobs that this process runs, comma-separated, such as `organize,embed`; empty means all. Some process
+    must run each kind."""
     jobs_running: int = 0
     """Jobs of a cube that run at one time, unless the cube has a limit of its own; 0 means no limit."""
     jobs_per_minute: int = 0

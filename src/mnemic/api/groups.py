@@ -75,7 +75,7 @@ class Jobs:
         limit: int = 100,
         cube: str | None = None,
     ) -> Sequence[Job]:
-        """Return jobs, newest first; the last one's id as `after` gives the next page. `states="dead"`: dead letters."""
+        """Return jobs, newest first; the last id as `after` gives the next page. Dead letters: `states="dead"`."""
         return self._parts.jobs.list(
             user=user, open_only=open_only, states=states, kinds=kinds, after=after, limit=limit, cube=cube
         )
@@ -121,7 +121,7 @@ class Jobs:
         return self._parts.waiting.events(user=user, cube=cube, since=since, timeout=timeout)
 
     def cancel(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
-        """Cancel a job that waits; `rebuild` makes up for what it would have done. Raises `ConflictError` when it runs."""
+        """Cancel a job that waits; `rebuild` makes up for it. Raises `ConflictError` when it does not wait."""
         return self._parts.jobs.cancel(id, user=user, cube=cube)
 
     def retry(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere

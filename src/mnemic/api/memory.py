@@ -60,7 +60,7 @@ class Memory:
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
-        self._parts.worker.wake()
+        self._parts.begin()
 
     def __enter__(self) -> Self:
         return self
@@ -104,8 +104,8 @@ class Memory:
 
         A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
         said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
-        already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name of
-        your own under which the background work of many calls can be looked at (`jobs.task`). With `wait`, the
+        already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name
+        of your own under which the background work of many calls can be looked at (`jobs.task`). With `wait`, the
         background work that refines it is finished first. Raises `InputError` naming the field, `ConflictError` when
         an id is taken by other content.
         """

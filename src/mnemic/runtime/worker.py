@@ -13,7 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from mnemic.errors import MnemicError, QueueError, StoreError
 from mnemic.ids import new_id
@@ -213,7 +213,7 @@ class _Lease:
         self.done = 0
         self.lost = False
 
-    def __enter__(self) -> _Lease:
+    def __enter__(self) -> Self:
         self._leases.add(self)
         return self
 

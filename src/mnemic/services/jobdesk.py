@@ -85,7 +85,7 @@ class JobDesk:
     def cancel(self, job_id: object, *, user: object, cube: object = None) -> Job:
         """Cancel a job that waits. What runs already runs to its end. Raises `ConflictError` when it does not wait."""
 
-        def change(tx: Transaction, job: Job) -> Job:
+        def change(job: Job) -> Job:
             if job.state not in WAITING:
                 raise ConflictError(f"job {job.id} is {job.state}: only what waits can be cancelled", job=job.id)
             now = self._clock.now()
@@ -96,7 +96,7 @@ class JobDesk:
     def retry(self, job_id: object, *, user: object, cube: object = None) -> Job:
         """Let a job that is dead, cancelled or failed be tried again from the first try, at once."""
 
-        def change(tx: Transaction, job: Job) -> Job:
+        def change(job: Job) -> Job:
             if job.state not in (JobState.DEAD, JobState.CANCELLED, JobState.FAILED):
                 raise ConflictError(
                     f"job {job.id} is {job.state}: what is dead, cancelled or failed can be tried again", job=job.id
@@ -141,11 +141,11 @@ class JobDesk:
             target = readable(self._scoping, tx, user, cube)
             return () if target is None else tuple(tx.jobs.changed(target.key, since, PAGE))
 
-    def _changed(self, job_id: object, user: object, cube: object, change: Callable[[Transaction, Job], Job]) -> Job:
+    def _changed(self, job_id: object, user: object, cube: object, change: Callable[[Job], Job]) -> Job:
         with self._store.write() as tx:
             target = writable(self._scoping, tx, user, cube)
             turn = None if target is None else tx.turns.wait_for(target.key)
-            job = change(tx, _found(tx, target, check_id(job_id, "id")))
+            job = change(_found(tx, target, check_id(job_id, "id")))
             tx.jobs.save(job)
             if turn is not None:
                 self._step_forward(tx, turn)

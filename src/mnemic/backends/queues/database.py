@@ -49,7 +49,7 @@ class DatabaseQueue:
                 self._woken.wait_for(lambda: self._rings != rings or self._interruptions != interruptions, left)  # noqa: B023 - called at once
 
     def settle(self, job: Job) -> None:
-        """The row says it all."""
+        """Do nothing: the row says it all."""
 
     def interrupt(self) -> None:
         """Let all who wait in `take` return now."""

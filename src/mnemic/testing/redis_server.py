@@ -39,7 +39,8 @@ def binaries() -> Mapping[str, Path]:
     for package, place in _WHEELS.items():
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin:
-            found |= {package: each for each in Path(spec.origin).parent.glob(place)}
+            carried = sorted(Path(spec.origin).parent.glob(place))
+            found |= dict(zip([package], carried, strict=False))
     return found
 
 

@@ -21,6 +21,7 @@ from mnemic.ports.queue import Queue
 from mnemic.ports.spans import Watch
 from mnemic.ports.store import Store
 from mnemic.runtime.metered import MeteredEmbedder, MeteredStore
+from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.watching import JobWatch
 from mnemic.runtime.worker import Worker, Workplace
@@ -55,11 +56,12 @@ from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
+from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
-from mnemic.wiring.work import handlers_of, workers_of
+from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 
 _log = logging.getLogger(__name__)
 
@@ -110,6 +112,7 @@ class Parts:
     worker: Worker
     waiting: Waiting
     jobs: JobDesk
+    periodic: Periodic
     queue: Queue
     language: Language | None
     accounts: Accounts
@@ -117,9 +120,16 @@ class Parts:
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
+    def begin(self) -> None:
+        """Begin the background work, when this process is to do any."""
+        self.worker.wake()
+        if self.settings.worker:
+            self.periodic.start()
+
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
         try:
+            self.periodic.close()
             self.worker.close()
             self.settle()
         except StoreError:
@@ -167,7 +177,8 @@ def build(
     if (reranker := build_reranker(settings)) is not None:
         closers.append(reranker.close)
     store = SqlStore(
-        settings.folder,
+        settings.database_url or settings.folder,
+        connections=settings.database_connections,
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
@@ -219,7 +230,10 @@ def _assembled(
         threads=settings.worker_threads,
         enabled=settings.worker,
         watch=JobWatch(watch),
+        kinds=kinds_of(settings),
     )
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
+    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep))
     desk = JobDesk(store, clock, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
@@ -255,6 +269,7 @@ def _assembled(
         worker=worker,
         waiting=Waiting(store, clock, scoping, worker, desk),
         jobs=desk,
+        periodic=periodic,
         queue=workers.queue,
     )
 

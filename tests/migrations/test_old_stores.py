@@ -19,7 +19,7 @@ import pytest
 
 from mnemic import Memory, StoreError
 from mnemic.backends.sql import schema
-from mnemic.backends.sql.database import DATABASE_FILE, Database
+from mnemic.backends.sql.sqlite import DATABASE_FILE, SqliteDatabase
 from mnemic.model.job import JobState
 from tests.services.opened import Clock, open_memory
 
@@ -33,14 +33,14 @@ import os, signal, sys
 from pathlib import Path
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
-from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.sqlite import SqliteDatabase
 
 @event.listens_for(Engine, "before_cursor_execute")
 def die(connection, cursor, statement, parameters, context, many):
     if sys.argv[2] in statement:
         os.kill(os.getpid(), signal.SIGKILL)
 
-Database(Path(sys.argv[1]))
+SqliteDatabase(Path(sys.argv[1]))
 """
 
 
@@ -99,11 +99,11 @@ def test_every_row_of_an_old_store_is_in_the_new_one(old: Path) -> None:
     kept = {name: [each for each in names if each in schema.metadata.tables[name].c] for name, names in kept.items()}
     before = content(old, kept)
     [states] = rows(old, "SELECT json_group_array(json_array(key, revision, erasures, latest_said)) FROM cube")
-    Database(old).close()
+    SqliteDatabase(old).close()
     assert content(old, kept) == before
     state = "json_array(cube_key, revision, erasures, latest_said)"
     assert rows(old, f"SELECT json_group_array({state}) FROM cube_state ORDER BY cube_key") == [states]
-    assert rows(old, "SELECT count(*) FROM cube_turn") == rows(old, "SELECT count(*) FROM cube")
+    assert rows(old, "SELECT count(*) FROM cube_share") == rows(old, "SELECT count(*) FROM cube")
     whole(old)
 
 
@@ -111,13 +111,13 @@ def test_what_a_row_belonged_to_it_belongs_to_now(old: Path) -> None:
     quotes = "SELECT v.id, a.message_id, a.quote, v.cube_key FROM source a JOIN memory_version v ON v.id = a.version_id"
     vectors = 'SELECT v."key", v.owner, v.cube_key, a.data FROM vector AS a JOIN entry AS v ON v."key" = a.entry_key'
     before = [sorted(rows(old, query), key=repr) for query in (quotes, vectors)]
-    Database(old).close()
+    SqliteDatabase(old).close()
     inside = [f"{query} AND v.cube_key = a.cube_key" for query in (quotes, vectors)]
     assert [sorted(rows(old, query), key=repr) for query in inside] == before
 
 
 def test_quotes_of_one_message_are_numbered(newest: Path) -> None:
-    Database(newest).close()
+    SqliteDatabase(newest).close()
     parts = rows(newest, "SELECT version_id, message_id, part FROM source")
     groups: dict[tuple[str, str], list[int]] = {}
     for version_id, message_id, part in parts:
@@ -127,8 +127,8 @@ def test_quotes_of_one_message_are_numbered(newest: Path) -> None:
 
 
 def test_an_old_store_gets_the_very_tables_of_a_new_one(old: Path, tmp_path: Path) -> None:
-    Database(old).close()
-    Database(tmp_path / "new").close()
+    SqliteDatabase(old).close()
+    SqliteDatabase(tmp_path / "new").close()
     query = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
     assert rows(old, query) == rows(tmp_path / "new", query)
 
@@ -164,7 +164,7 @@ def test_an_old_store_goes_on_living(old: Path) -> None:
 
 
 def test_jobs_of_an_old_store_stand_where_they_are_found(newest: Path) -> None:
-    Database(newest).close()
+    SqliteDatabase(newest).close()
     columns = "kind, state, lane, priority, place, alone, merge, payload, lease_until"
     found = rows(newest, f"SELECT DISTINCT {columns} FROM job ORDER BY kind, state")
     assert found == [

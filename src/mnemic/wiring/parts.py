@@ -169,7 +169,8 @@ def build(
     if (reranker := build_reranker(settings)) is not None:
         closers.append(reranker.close)
     store = SqlStore(
-        settings.folder,
+        settings.database_url or settings.folder,
+        connections=settings.database_connections,
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,

@@ -70,7 +70,7 @@ class SqlCubes:
         grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
         self._connection.execute(insert(s.cube_grant), grant)
         self._connection.execute(insert(s.cube_state), {"cube_key": key})
-        self._connection.execute(insert(s.cube_turn), {"cube_key": key})
+        self._connection.execute(insert(s.cube_share), {"cube_key": key})
         return Cube(cube_id, key, name, kind, owner, created_at)
 
     def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:

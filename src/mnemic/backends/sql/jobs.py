@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -24,9 +24,24 @@ _MERGES_WITH: Final = Prepared(
         text("state = 'queued'"),  # as the index says it: a parameter would have SQLite plan again for each value
     )
 )
-_TURN: Final = Prepared(select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == bindparam("cube")))
-_LOCKED_TURN: Final = Prepared(
-    select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == bindparam("cube")).with_for_update()
+_TURNS: Final = Prepared(
+    select(
+        select(s.cube_turn.c.turn)
+        .where(
+            s.cube_turn.c.cube_key == bindparam("cube"),
+            s.cube_turn.c.lane == bindparam("job_lane"),
+            s.cube_turn.c.priority == bindparam("urgency"),
+        )
+        .scalar_subquery()
+        .label("own"),
+        select(s.virtual_time.c.turn)
+        .where(s.virtual_time.c.lane == bindparam("job_lane"), s.virtual_time.c.priority == bindparam("urgency"))
+        .scalar_subquery()
+        .label("virtual"),
+    )
+)
+_LOCK: Final = Prepared(
+    select(s.cube_share.c.cube_key).where(s.cube_share.c.cube_key == bindparam("cube")).with_for_update()
 )
 _STANDING: Final = Prepared(
     select(s.job.c.id)
@@ -79,17 +94,18 @@ class SqlJobs:
         return found
 
     def _insert(self, job: Job) -> bool:
-        mine = {"cube": job.cube_key, "job_kind": job.kind}
         place, turn = s.LATER, 0.0
         if job.not_before <= job.created_at:
-            place = s.AT_HEAD
-            if job.merge:
-                turn = _LOCKED_TURN.scalar(self._connection, {"cube": job.cube_key}) or 0.0
-                if _STANDING.scalar(self._connection, {**mine, "job_lane": job.lane}) is not None:
-                    place = s.BEHIND
-            else:
-                turn = _TURN.scalar(self._connection, {"cube": job.cube_key}) or 0.0
+            there = {"cube": job.cube_key, "job_lane": job.lane}
+            place = s.BEHIND if job.merge and self._stands_one(there, job.kind) else s.AT_HEAD
+            own, virtual = _TURNS.first(self._connection, {**there, "urgency": int(job.priority)})
+            turn = max(own or 0.0, virtual or 0.0)
         return _NEW.run(self._connection, {"id": job.id, **values_of(job), "place": place, "turn": turn}) == 1
+
+    def _stands_one(self, there: Mapping[str, Any], kind: str) -> bool:
+        """Lock the cube's line, and tell whether a job of the kind stands there."""
+        _LOCK.run(self._connection, {"cube": there["cube"]})
+        return _STANDING.scalar(self._connection, {**there, "job_kind": kind}) is not None
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job of this cube."""

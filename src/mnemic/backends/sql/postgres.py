@@ -287,8 +287,9 @@ def _read_url(driver: Any, url: str) -> Mapping[str, str]:
         found: Mapping[str, str] = driver.conninfo.conninfo_to_dict(url)
     except driver.Error:
         raise InputError(
-            _FIELD, "is no address such as postgresql://user:password@host:5432/database; % and @ in a password "
-            "are written %25 and %40"
+            _FIELD,
+            "is no address such as postgresql://user:password@host:5432/database; % and @ in a password "
+            "are written %25 and %40",
         ) from None  # what the driver says of it may quote the password
     return {name: str(value) for name, value in found.items()}
 

@@ -137,6 +137,7 @@ class Language:
     def _record(self, call: Call) -> None:
         try:
             with self._store.write() as tx:
+                tx.enter(call.cube_key)
                 tx.usage.record(call)
         except StoreError as error:
             _log.warning("call_not_accounted", extra={"purpose": call.purpose, "reason": str(error)})
@@ -189,6 +190,7 @@ class Language:
         """Raise `BudgetError` when what was spent and what is under way have used the day's budget up."""
         begun = midnight(now)
         with self._store.read() as tx:
+            tx.enter(cube_key)
             spent = tx.usage.since(cube_key, begun)
         left = (begun + timedelta(days=1) - now).total_seconds()
         calls = spent.calls + self._calls_out[cube_key]

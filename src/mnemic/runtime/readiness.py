@@ -12,6 +12,7 @@ from typing import Final
 
 from mnemic.errors import MnemicError
 from mnemic.hiding import without_secrets
+from mnemic.model.job import QUICK, Priority
 from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
 
@@ -42,7 +43,7 @@ def parts_of(store: Store, queue: Queue) -> Mapping[str, Question]:
 
 def _of_store(store: Store) -> str:
     with store.read() as tx:
-        tx.turns.virtual()  # one row
+        tx.turns.virtual(QUICK, Priority.NORMAL)  # one row
     return ""
 
 

@@ -149,7 +149,7 @@ class Carrier:
             lanes |= set(LANES)
         station = self._station
         station.notes.tell(station.link)
-        looks = time.monotonic() >= self._look_at
+        looks = time.monotonic() >= self._look_at or station.doers.news
         for lane in sorted(lanes | station.doers.lanes if looks else lanes):
             self._carry(lane)
         if looks:

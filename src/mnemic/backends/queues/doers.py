@@ -50,6 +50,7 @@ class Doers:
         self._workers: dict[tuple[str, str], _Worker] = {}
         self._rooms: dict[str, _Room] = {}
         self._reported: dict[str, int] = {}
+        self.news = False  # whether others came to work here since the last report
 
     def saw(self, worker: str, lane: str, kinds: Collection[str]) -> None:
         """Note that a worker asks for jobs. One who was not known to do these kinds makes room."""
@@ -58,6 +59,7 @@ class Doers:
             known = self._workers.get((lane, worker))
             if known is None or known.kinds != wanted or known.seen < now - _HEARD:
                 self._rooms.pop(lane, None)
+                self.news = True
             self._workers[lane, worker] = _Worker(lane, wanted, now)
 
     @property
@@ -73,6 +75,7 @@ class Doers:
 
     def report(self, link: Link) -> None:
         """Tell the server who works here."""
+        self.news = False
         counts = self._counts()
         self._tell(link, counts)
         self._reported = counts

@@ -132,13 +132,16 @@ class Reader:
         """Whether it still reads."""
         return self._thread.is_alive()
 
-    def close(self) -> None:
-        """End it. What it reads until then is put back for others."""
+    def end(self) -> None:
+        """Have it end soon. What it reads until then is put back for others."""
         self._closing.set()
         mine = self._mine
         if self._blocked and mine is not None:
             with suppress(QueueError, Lost):
                 self._reading.station.link.ask_client(mine[0].clients[self._shard], ("CLIENT UNBLOCK", mine[2]))
+
+    def join(self) -> None:
+        """Wait a moment until it has ended."""
         self._thread.join(_FINISH)
 
     def _run(self) -> None:
@@ -187,5 +190,6 @@ class Reader:
         reading = self._reading
         surplus = [each for each in found if not reading.waiters.hand(self._lane, each.ticket.kind, each)]
         reading.station.notes.give_back(surplus)
+        reading.station.doers.moved(self._lane, [each.ticket.kind for each in surplus], -1)
         if found:
             reading.carrier.announce([self._lane])  # there is room for more

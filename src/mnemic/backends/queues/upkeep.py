@@ -46,7 +46,7 @@ class Upkeep:
     def look_after(self) -> None:
         """Do what is due: report who works here, touch what they work on, put back what is stalled, trim."""
         station = self._station
-        if self._is_due("report", 0, REPORT):
+        if self._is_due("report", 0, REPORT) or station.doers.news:
             station.doers.report(station.link)
         if self._is_due("touch", 0, self._lease / 3):
             station.notes.touch(station.link)

@@ -21,7 +21,7 @@ from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
 from mnemic.services.dispatching import Dispatching, Limits
 from mnemic.testing.queue_contract import CHECKS, OpenSide, Side
-from mnemic.testing.redis_server import RedisServer
+from mnemic.testing.redis_server import RedisCluster, RedisServer, waited_for
 from mnemic.testing.store_contract import WIDTH
 
 RULES = Rules(priorities, pause, timedelta(seconds=12))
@@ -33,6 +33,12 @@ def redis() -> Iterator[RedisServer]:
         yield server
 
 
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RedisCluster]:
+    with RedisCluster() as servers:
+        yield servers
+
+
 @pytest.fixture(params=["sqlite"])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
     def opened() -> Store:
@@ -41,19 +47,21 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], S
     return opened
 
 
-@pytest.fixture(params=["database", "streams"])
+@pytest.fixture(params=["database", "redis", "cluster"])
 def open_side(request: pytest.FixtureRequest, open_store: Callable[[], Store]) -> OpenSide:
-    streams = request.param == "streams"
-    url = request.getfixturevalue("redis").url if streams else ""
+    url = "" if request.param == "database" else request.getfixturevalue(request.param).url
     place = Place(url, prefix=new_id())
 
     def opened(clock: Clock) -> Side:
         store = open_store()
         rows = Dispatching(store, clock, Limits())
-        queue: Queue = DatabaseQueue(rows, store.bell, clock)
-        if streams:
-            queue = StreamsQueue(rows, store.bell, clock, place, RULES)
-        return Side(store, rows, queue)
+        return Side(store, rows, opened_streams(rows, store, clock) if url else DatabaseQueue(rows, store.bell, clock))
+
+    def opened_streams(rows: Dispatching, store: Store, clock: Clock) -> Queue:
+        queue = StreamsQueue(rows, store.bell, clock, place, RULES)
+        queue.announce([])
+        waited_for(lambda: queue._carrier.up)  # until then, jobs come from the rows
+        return queue
 
     return opened
 

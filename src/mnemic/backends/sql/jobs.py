@@ -175,7 +175,9 @@ class SqlJobs:
         values = {**values_of(job), "place": place, "worker": None}
 
         def store(state: JobState) -> int:
-            return self._connection.execute(update(s.job).where(*mine).values({**values, "state": state.value})).rowcount
+            return self._connection.execute(
+                update(s.job).where(*mine).values({**values, "state": state.value})
+            ).rowcount
 
         one_waits(self._connection, job, store)
 

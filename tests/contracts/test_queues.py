@@ -12,17 +12,16 @@ from mnemic.backends.queues.database import DatabaseQueue
 from mnemic.backends.queues.link import Place
 from mnemic.backends.queues.station import Rules
 from mnemic.backends.queues.streams import StreamsQueue
-from mnemic.backends.sql.store import SqlStore
 from mnemic.core.fairness import priorities
 from mnemic.core.retrying import pause
 from mnemic.ids import new_id
 from mnemic.ports.clock import Clock
 from mnemic.ports.queue import Queue
-from mnemic.ports.store import Store
 from mnemic.services.dispatching import Dispatching, Limits
 from mnemic.testing.queue_contract import CHECKS, OpenSide, Side
 from mnemic.testing.redis_server import RedisServer
-from mnemic.testing.store_contract import WIDTH
+from mnemic.testing.store_contract import OpenStore
+from tests.databases import opener
 
 RULES = Rules(priorities, pause, timedelta(seconds=12))
 
@@ -33,16 +32,13 @@ def redis() -> Iterator[RedisServer]:
         yield server
 
 
-@pytest.fixture(params=["sqlite"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
-    def opened() -> Store:
-        return SqlStore(tmp_path, model="test", width=lambda: WIDTH, cache_bytes=1_000_000)
-
-    return opened
+@pytest.fixture
+def open_store(place: Path | str) -> OpenStore:
+    return opener(place)
 
 
 @pytest.fixture(params=["database", "streams"])
-def open_side(request: pytest.FixtureRequest, open_store: Callable[[], Store]) -> OpenSide:
+def open_side(request: pytest.FixtureRequest, open_store: OpenStore) -> OpenSide:
     streams = request.param == "streams"
     url = request.getfixturevalue("redis").url if streams else ""
     place = Place(url, prefix=new_id())

@@ -33,8 +33,6 @@ class Line:
     number: int
     kind: str
     record: Record
-    original: str = ""
-    """The id that the record has in the file."""
 
     def fault(self, field: str, message: str) -> InputError:
         """Return an error about one of its fields."""
@@ -94,12 +92,11 @@ def decode(number: int, found: Mapping[str, Any]) -> Line:
     if not isinstance(kind, str) or kind not in LAYOUT:
         raise InputError(f"lines[{number}].type", f"{kind!r} is not known; known: {', '.join(KINDS)}")
     values = {name: value for name, value in found.items() if name != "type"}
-    record = _decoded(LAYOUT[kind], values, f"lines[{number}]")
-    return Line(number, kind, record, str(record.get("id", "")))
+    return Line(number, kind, _decoded(LAYOUT[kind], values, f"lines[{number}]"))
 
 
 def moved_id(known: str, cube_id: str) -> str:
-    """Return the id that a thing gets in another cube of the same store: always the same, and sorted as the old one."""
+    """Return the id that loading gave a thing until schema 0006 when another cube of the store had its own already."""
     digits = content_hash(cube_id, known)
     return f"{known[:18]}-{digits[:4]}-{digits[4:16]}"
 

@@ -34,10 +34,7 @@ class Role(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cube:
-    """A namespace of memories. `key` is the store's small integer for it and never leaves the process.
-
-    `stale` tells that older passages in it are still to be indexed as text is read now.
-    """
+    """A namespace of memories. `key` is the store's small integer for it and never leaves the process."""
 
     id: str
     key: int
@@ -45,7 +42,6 @@ class Cube:
     kind: CubeKind
     owner: str
     created_at: datetime
-    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

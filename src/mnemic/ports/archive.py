@@ -23,8 +23,8 @@ class Archive(Protocol):
         """Return the vectors of a model by owner and version id, in order of the passages; only whole lists."""
         ...
 
-    def taken(self, cube_key: int, kind: str, ids: Sequence[str]) -> tuple[set[str], set[str]]:
-        """Return those of the ids that things of this cube have, and those that other cubes' have."""
+    def taken(self, cube_key: int, kind: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that things of this cube have."""
         ...
 
     def write(self, cube_key: int, kind: str, records: Sequence[Record]) -> Sequence[str]:

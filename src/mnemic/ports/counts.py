@@ -43,5 +43,5 @@ class Counts(Protocol):
         ...
 
     def bytes_on_disk(self) -> int:
-        """Return the size of the whole store's files, all cubes together."""
+        """Return the size of the whole store, all cubes together: of its files, or of its database on a server."""
         ...

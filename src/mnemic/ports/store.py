@@ -1,9 +1,9 @@
 """The store: one place for everything Mnemic keeps, read and written in transactions.
 
 Guarantees. A write transaction is all or nothing and durable when its block ends; writers to one cube queue up, in one
-process and across processes (from `Cubes.touch` on; on SQLite all writers do, from the beginning). A read transaction sees one moment. Every call takes a cube key or a scope: there is no call that
-reaches across cubes. Transactions are not shared between threads; the store is. Errors of the engine arrive as
-`StoreError`.
+process and across processes (from `Cubes.touch` on; on SQLite all writers do, from the beginning). A read transaction
+sees one moment. Every call takes a cube key or a scope: there is no call that reaches across cubes. Transactions are
+not shared between threads; the store is. Errors of the engine arrive as `StoreError`.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ class Messages(Protocol):
         """Return the session's end, after creating the session under `session_id` when it is new."""
         ...
 
-    def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+    def known(self, cube_key: int, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """Return, for those of the keys that the session holds already, the ids of their messages."""
         ...
 
-    def named_at(self, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
+    def named_at(self, cube_key: int, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
         """Return the messages of a session that came with an id of their own and were said at one of these times."""
         ...
 

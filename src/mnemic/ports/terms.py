@@ -19,6 +19,10 @@ class Terms(Protocol):
         """Return the keys of the cubes that may have stale entries; no content is reached by it."""
         ...
 
+    def is_stale(self, cube_key: int) -> bool:
+        """Tell whether a cube may have stale entries."""
+        ...
+
     def count_stale(self, cube_key: int) -> int:
         """Return how many entries of a cube have stale terms."""
         ...

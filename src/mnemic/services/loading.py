@@ -1,7 +1,8 @@
 """Putting the records of an exported cube into a store, a batch at a time, inside one transaction.
 
-What is there already is counted and left alone. Ids stay; where another cube of the store has them, a thing gets an
-id derived from its old one, always the same, so that loading a file twice stores nothing twice.
+Ids stay: they are unique inside their cube. What is there already is counted and left alone, so that loading a file
+twice stores nothing twice. Stores from before schema 0006 may hold what was loaded under ids derived from those in the
+file (`moved_id`); that is known again.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ import numpy as np
 
 from mnemic.core.archive import Header, Line, decode, moved_id
 from mnemic.errors import EmbedderError, InputError
-from mnemic.ids import new_id
 from mnemic.model.archive import KINDS, LAYOUT, Record
 from mnemic.model.index import Vector
-from mnemic.model.job import EMBED, ORGANIZE, queued
+from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
 from mnemic.model.receipt import Imported
 from mnemic.model.scope import Cube
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
 from mnemic.services.indexing import embed_texts, message_entries, put_memory, segment_entry
+from mnemic.services.queueing import enqueue
 from mnemic.text import passages
 
 _log = logging.getLogger(__name__)
@@ -81,7 +82,7 @@ class Loading:
         self._tx.archive.settle(self._cube.key)
         for kind, needed in ((EMBED, self._without_vector > 0), (ORGANIZE, self._unread)):
             if needed:
-                self._tx.jobs.put(queued(new_id(), self._cube.key, kind, now))
+                enqueue(self._tx, self._cube.key, kind, now)
         skipped = sum(self._seen.values()) - sum(self._stored.values())
         return Imported({kind: self._stored[kind] for kind in KINDS}, skipped, tuple(self._notes()))
 
@@ -104,20 +105,17 @@ class Loading:
         writers.get(kind, self._write_rows)(kind, self._pointed(kind, fresh))
 
     def _fresh(self, kind: str, lines: Sequence[Line]) -> list[Line]:
-        """Return the lines of things that are not here yet, under the ids that they get."""
+        """Return the lines of things that are not here yet."""
         ids = [str(line.record["id"]) for line in lines]
-        here, elsewhere = self._taken(kind, ids)
+        here = self._taken(kind, ids)
         fresh: list[Line] = []
         for line, known in zip(lines, ids, strict=True):
-            moved = moved_id(known, self._cube.id)
-            if known in here or moved in here:
-                continue
-            given = moved if known in elsewhere else known
-            here.add(given)
-            fresh.append(replace(line, record={**line.record, "id": given}))
+            if self._means(known, here) is None:
+                here.add(known)
+                fresh.append(line)
         return fresh
 
-    def _taken(self, kind: str, ids: Iterable[str]) -> tuple[set[str], set[str]]:
+    def _taken(self, kind: str, ids: Iterable[str]) -> set[str]:
         known = list(dict.fromkeys(ids))
         moved = [moved_id(each, self._cube.id) for each in known]
         return self._tx.archive.taken(self._cube.key, kind, [*known, *moved])
@@ -128,7 +126,7 @@ class Loading:
             if not field.to:
                 continue
             held = [str(line.record[field.name]) for line in lines if line.record[field.name] is not None]
-            here, _ = self._taken(field.to, held)
+            here = self._taken(field.to, held)
             for place, line in enumerate(lines):
                 known = line.record[field.name]
                 if known is not None:
@@ -213,7 +211,7 @@ class Loading:
 
     def _write_memories(self, kind: str, lines: Sequence[Line]) -> None:
         versions_of = [version for line in lines for version in line.record["versions"]]
-        here, _ = self._taken("message", [each["message_id"] for version in versions_of for each in version["sources"]])
+        here = self._taken("message", [each["message_id"] for version in versions_of for each in version["sources"]])
         for line in lines:
             versions = self._versions(line, here)
             vectors = [self._vector(each["vector"]) for each in line.record["versions"]]
@@ -225,7 +223,6 @@ class Loading:
     def _versions(self, line: Line, here: set[str]) -> list[Version]:
         if not line.record["versions"]:
             raise line.fault("versions", "is empty; a memory has at least one")
-        moved = line.record["id"] != line.original
         versions: list[Version] = []
         for place, record in enumerate(line.record["versions"]):
             sources = []
@@ -237,12 +234,11 @@ class Loading:
                         f"refers to a message {source['message_id']!r} that is not in the file",
                     )
                 sources.append({**source, "message_id": found})
-            given = moved_id(record["id"], self._cube.id) if moved else record["id"]
-            versions.append(_version({**record, "id": given}, sources))
+            versions.append(_version(record, sources))
         return versions
 
     def _write_entities(self, kind: str, lines: Sequence[Line]) -> None:
-        here, _ = self._taken("message", [each["message_id"] for line in lines for each in line.record["mentions"]])
+        here = self._taken("message", [each["message_id"] for line in lines for each in line.record["mentions"]])
         for line in lines:
             mentions: dict[str, str] = {}
             for number, each in enumerate(line.record["mentions"]):
@@ -261,7 +257,7 @@ class Loading:
 
     def _write_relations(self, lines: Sequence[Line]) -> None:
         ends = [str(line.record[name]) for line in lines for name in ("from_id", "to_id")]
-        here = set().union(*(self._taken(kind, ends)[0] for kind in _THINGS))
+        here = set[str]().union(*(self._taken(kind, ends) for kind in _THINGS))
         for line in lines:
             found = [self._means(str(line.record[name]), here) for name in ("from_id", "to_id")]
             for name, end in zip(("from_id", "to_id"), found, strict=True):

@@ -175,6 +175,8 @@ class Recall:
                 found[number].extend(hits)
                 sure[number].extend([] if holds is None else [holds])
         cubes = [cube for cube, _ in places]
+        if any(tx.terms.is_stale(cube.key) for cube in cubes):
+            notes = [*notes, _STALE]
         return [
             _Found(sorted(hits, key=lambda hit: -hit.score), cubes, max(holds, default=None), tuple(notes))
             for hits, holds in zip(found, sure, strict=True)
@@ -206,7 +208,7 @@ class Recall:
         best = hits[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
         self._note_visits(found.cubes, kept)
-        return Results(tuple(kept), len(best) - len(kept), (*found.notes, *_upkeep(found.cubes)), found.confidence)
+        return Results(tuple(kept), len(best) - len(kept), tuple(found.notes), found.confidence)
 
     def _note_visits(self, cubes: Sequence[Cube], hits: Sequence[Hit]) -> None:
         keys = {cube.id: cube.key for cube in cubes}
@@ -319,10 +321,6 @@ class Recall:
             end = to_micros(span.end) if span.end else to_micros(reference) + _REACH
             spans.append((start, end))
         return spans
-
-
-def _upkeep(cubes: Sequence[Cube]) -> Sequence[str]:
-    return (_STALE,) if any(cube.stale for cube in cubes) else ()
 
 
 def spoken(query: str, view: CubeView) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Table, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Row, Table, case, func, insert, select, tuple_, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -55,10 +55,11 @@ class SqlArchive:
         """Return the vectors of a model by owner and version id, in order of the passages; only whole lists."""
         found: dict[tuple[str, str | None], list[bytes]] = {}
         lacking: set[tuple[str, str | None]] = set()
+        embedded = (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key)
         for some in _chunks(owners):
             query = (
                 select(s.entry.c.owner, s.entry.c.version_id, s.vector.c.data)
-                .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == model))
+                .outerjoin(s.vector, embedded & (s.vector.c.model == model))
                 .where(s.entry.c.cube_key == cube_key, s.entry.c.owner.in_(some))
                 .order_by(s.entry.c.owner, s.entry.c.start)
             )
@@ -69,23 +70,21 @@ class SqlArchive:
                     found.setdefault((owner, version_id), []).append(data)
         return {key: parts for key, parts in found.items() if key not in lacking}
 
-    def taken(self, cube_key: int, kind: str, ids: Sequence[str]) -> tuple[set[str], set[str]]:
-        """Return those of the ids that things of this cube have, and those that other cubes' have."""
+    def taken(self, cube_key: int, kind: str, ids: Sequence[str]) -> set[str]:
+        """Return those of the ids that things of this cube have."""
         table = _TABLES[kind]
-        here: set[str] = set()
-        elsewhere: set[str] = set()
+        found: set[str] = set()
         for some in _chunks(ids):
-            held = select(table.c.id, table.c.cube_key).where(table.c.id.in_(some))
-            for found, owner in self._connection.execute(held):
-                (here if owner == cube_key else elsewhere).add(found)
-        return here, elsewhere
+            held = select(table.c.id).where(table.c.cube_key == cube_key, table.c.id.in_(some))
+            found.update(self._connection.scalars(held))
+        return found
 
     def write(self, cube_key: int, kind: str, records: Sequence[Record]) -> Sequence[str]:
         """Store new records; return the ids of those stored."""
         if kind == "message":
-            records = self._unknown(records)
+            records = self._unknown(cube_key, records)
         if kind in ("page", "message"):
-            records = self._placed(_TABLES[kind], records)
+            records = self._placed(cube_key, _TABLES[kind], records)
         if not records:
             return []
         self._connection.execute(insert(_TABLES[kind]), [_row(cube_key, kind, record) for record in records])
@@ -100,14 +99,17 @@ class SqlArchive:
             .group_by(s.message.c.session_id)
         )
         for session_id, start, end, last in self._connection.execute(query).all():
-            values = {"started_at": start, "ended_at": end, "messages": func.max(s.session.c.messages, last + 1)}
-            self._connection.execute(update(s.session).where(s.session.c.id == session_id).values(values))
+            mine = (s.session.c.cube_key == cube_key, s.session.c.id == session_id)
+            counted = case((s.session.c.messages > last, s.session.c.messages), else_=last + 1)
+            values = {"started_at": start, "ended_at": end, "messages": counted}
+            self._connection.execute(update(s.session).where(*mine).values(values))
         latest = select(func.max(said)).where(s.message.c.cube_key == cube_key).scalar_subquery()
-        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
+        mine = s.cube_state.c.cube_key == cube_key
+        self._connection.execute(update(s.cube_state).where(mine).values(latest_said=latest))
 
-    def _unknown(self, records: Sequence[Record]) -> Sequence[Record]:
+    def _unknown(self, cube_key: int, records: Sequence[Record]) -> Sequence[Record]:
         """Leave out the messages that their sessions hold already."""
-        held = self._pairs(s.message.c.session_id, s.message.c.dedupe, records)
+        held = self._pairs(cube_key, s.message, s.message.c.dedupe, records)
         fresh: list[Record] = []
         for record in records:
             key = (record["session_id"], record["dedupe"])
@@ -116,9 +118,9 @@ class SqlArchive:
                 fresh.append(record)
         return fresh
 
-    def _placed(self, table: Table, records: Sequence[Record]) -> Sequence[Record]:
+    def _placed(self, cube_key: int, table: Table, records: Sequence[Record]) -> Sequence[Record]:
         """Give those whose position is taken one after the last of their session."""
-        held = self._pairs(table.c.session_id, table.c.position, records)
+        held = self._pairs(cube_key, table, table.c.position, records)
         placed: list[Record] = []
         for record in records:
             session_id, position = record["session_id"], record["position"]
@@ -128,10 +130,11 @@ class SqlArchive:
             placed.append({**record, "position": position})
         return placed
 
-    def _pairs(self, owner: Any, value: Any, records: Sequence[Record]) -> set[tuple[Any, Any]]:
+    def _pairs(self, cube_key: int, table: Table, value: Any, records: Sequence[Record]) -> set[tuple[Any, Any]]:
+        """Return what the sessions of these records hold in a column already."""
         held: set[tuple[Any, Any]] = set()
         for some in _chunks(sorted({record["session_id"] for record in records})):
-            query = select(owner, value).where(owner.in_(some))
+            query = select(table.c.session_id, value).where(table.c.cube_key == cube_key, table.c.session_id.in_(some))
             held.update((row[0], row[1]) for row in self._connection.execute(query))
         return held
 

@@ -72,12 +72,12 @@ class SqlChanges:
             if len(left) == len(change.steps) and not any(step.source in message_ids for step in left):
                 continue
             gone += len(change.steps) - len(left)
-            mine = s.change.c.id == change.id
+            mine = (s.change.c.cube_key == cube_key, s.change.c.id == change.id)
             if left:
                 values = {"steps": _steps_to_json([replace(each, reason="") for each in left]), "asked": ""}
-                self._connection.execute(update(s.change).where(mine).values(values))
+                self._connection.execute(update(s.change).where(*mine).values(values))
             else:
-                self._connection.execute(delete(s.change).where(mine))
+                self._connection.execute(delete(s.change).where(*mine))
         return gone
 
 

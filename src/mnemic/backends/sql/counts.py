@@ -43,12 +43,15 @@ class SqlCounts:
 
     def segment_of(self, cube_key: int, page_id: str) -> Segment | None:
         """Return the segment that holds a page; None while it is in short-term memory."""
-        query = select(s.segment).join(s.page, s.page.c.segment_id == s.segment.c.id)
+        held = (s.page.c.cube_key == s.segment.c.cube_key) & (s.page.c.segment_id == s.segment.c.id)
+        query = select(s.segment).join(s.page, held)
         row = self._connection.execute(query.where(s.page.c.cube_key == cube_key, s.page.c.id == page_id)).first()
         return rows.segment(row) if row else None
 
     def bytes_on_disk(self) -> int:
-        """Return the size of the whole store's files, all cubes together."""
+        """Return the size of the whole store, all cubes together: of its files, or of its database on a server."""
+        if self._connection.dialect.name != "sqlite":
+            return int(self._connection.scalar(select(func.pg_database_size(func.current_database()))) or 0)
         path = Path(self._connection.engine.url.database or "")
         files = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
         return sum(file.stat().st_size for file in files if file.is_file())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, case, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import fulltext, rows
@@ -23,20 +23,24 @@ _FIND = Prepared(
         s.cube.c.name == bindparam("cube_name"),
     )
 )
+_STATE = s.cube_state.c
+_SAID = bindparam("said", type_=BigInteger)
 _TOUCH = Prepared(
-    update(s.cube)
-    .where(s.cube.c.key == bindparam("cube_key"))
+    update(s.cube_state)
+    .where(_STATE.cube_key == bindparam("cube"))
     .values(
-        revision=s.cube.c.revision + 1,
+        revision=_STATE.revision + 1,
         latest_said=case(
-            (bindparam("said").is_(None), s.cube.c.latest_said),
-            (s.cube.c.latest_said.is_(None), bindparam("said")),
-            (s.cube.c.latest_said < bindparam("said"), bindparam("said")),
-            else_=s.cube.c.latest_said,
+            (_SAID.is_(None), _STATE.latest_said),
+            (_STATE.latest_said.is_(None), _SAID),
+            (_STATE.latest_said < _SAID, _SAID),
+            else_=_STATE.latest_said,
         ),
     )
-    .returning(s.cube.c.revision)
+    .returning(_STATE.revision)
 )
+_EMPTIED = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session, s.job)
+"""What is erased before its cube, in an order in which nothing is left pointing to what went."""
 
 
 class SqlCubes:
@@ -61,6 +65,8 @@ class SqlCubes:
             raise ConflictError(f"{owner!r} has a cube {name!r} already; choose another name", name=name) from error
         grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
         self._connection.execute(insert(s.cube_grant), grant)
+        self._connection.execute(insert(s.cube_state), {"cube_key": key})
+        self._connection.execute(insert(s.cube_turn), {"cube_key": key})
         return Cube(cube_id, key, name, kind, owner, created_at)
 
     def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
@@ -82,7 +88,7 @@ class SqlCubes:
     def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
         """Lock the cube for this transaction, count its revision up and return it."""
         said = rows.micros(said_at)
-        revision: int | None = _TOUCH.scalar(self._connection, {"cube_key": cube_key, "said": said})
+        revision: int | None = _TOUCH.scalar(self._connection, {"cube": cube_key, "said": said})
         if revision is None:
             raise NotFoundError("this cube was deleted by another call")
         return revision
@@ -93,18 +99,17 @@ class SqlCubes:
 
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
-        value = self._connection.scalar(select(s.cube.c.latest_said).where(s.cube.c.key == cube_key))
+        value = self._connection.scalar(select(_STATE.latest_said).where(_STATE.cube_key == cube_key))
         return None if value is None else from_micros(value)
 
     def delete(self, cube_key: int) -> Mapping[str, int]:
         """Erase a cube with all that is in it; return the number of rows of each kind."""
-        counted = (s.message, s.page, s.session, s.segment, s.memory, s.memory_version, s.entry, s.job)
-        removed = {}
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, keys)
-        for table in counted:
-            query = select(func.count()).select_from(table).where(table.c.cube_key == cube_key)
-            removed[table.name] = self._connection.scalar(query) or 0
+        removed = {
+            table.name: self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
+            for table in _EMPTIED
+        }
         self._connection.execute(delete(s.cube).where(s.cube.c.key == cube_key))
         self.deleted.append(cube_key)
         fulltext.scrub(self._connection)

@@ -14,6 +14,7 @@ from mnemic.model.moment import from_micros, to_micros
 from mnemic.text import fold
 
 _CHUNK: Final = 500  # ids in one statement
+_MENTIONED: Final = (s.mention.c.cube_key == s.entity.c.cube_key) & (s.mention.c.entity_id == s.entity.c.id)
 
 
 class SqlEntities:
@@ -33,9 +34,10 @@ class SqlEntities:
             values = {"id": entity_id, "cube_key": cube_key, "name": name, "name_key": key, "type": kind}
             self._connection.execute(insert(s.entity), {**values, "created_at": to_micros(at)})
         found = str(known or entity_id)
-        held = set(self._connection.scalars(select(s.mention.c.message_id).where(s.mention.c.entity_id == found)))
+        mine = (s.mention.c.cube_key == cube_key, s.mention.c.entity_id == found)
+        held = set(self._connection.scalars(select(s.mention.c.message_id).where(*mine)))
         fresh = [
-            {"entity_id": found, "message_id": message_id, "quote": quote}
+            {"cube_key": cube_key, "entity_id": found, "message_id": message_id, "quote": quote}
             for message_id, quote in mentions.items()
             if message_id not in held
         ]
@@ -48,13 +50,13 @@ class SqlEntities:
         count = func.count(s.mention.c.message_id)
         query = (
             select(s.entity)
-            .outerjoin(s.mention, s.mention.c.entity_id == s.entity.c.id)
+            .outerjoin(s.mention, _MENTIONED)
             .where(s.entity.c.cube_key == cube_key)
-            .group_by(s.entity.c.id)
+            .group_by(s.entity.c.cube_key, s.entity.c.id)
             .order_by(count.desc(), s.entity.c.id)
             .limit(limit)
         )
-        return self._with_mentions(self._connection.execute(query).all())
+        return self._with_mentions(cube_key, self._connection.execute(query).all())
 
     def of_messages(self, cube_key: int, message_ids: Sequence[str]) -> Sequence[Entity]:
         """Return the entities that these messages mention."""
@@ -62,27 +64,27 @@ class SqlEntities:
         for start in range(0, len(message_ids), _CHUNK):
             query = (
                 select(s.entity)
-                .join(s.mention, s.mention.c.entity_id == s.entity.c.id)
+                .join(s.mention, _MENTIONED)
                 .where(
                     s.entity.c.cube_key == cube_key,
                     s.mention.c.message_id.in_(list(message_ids[start : start + _CHUNK])),
                 )
             )
             found |= {row.id: row for row in self._connection.execute(query)}
-        return self._with_mentions(sorted(found.values(), key=lambda row: row.id))
+        return self._with_mentions(cube_key, sorted(found.values(), key=lambda row: row.id))
 
     def prune(self, cube_key: int) -> int:
         """Erase entities that no message mentions; return how many there were."""
-        alone = ~exists().where(s.mention.c.entity_id == s.entity.c.id)
+        alone = ~exists().where(_MENTIONED)
         return self._connection.execute(delete(s.entity).where(s.entity.c.cube_key == cube_key, alone)).rowcount
 
-    def _with_mentions(self, rows: Iterable[Row[Any]]) -> Sequence[Entity]:
+    def _with_mentions(self, cube_key: int, rows: Iterable[Row[Any]]) -> Sequence[Entity]:
         found = tuple(rows)
         held: dict[str, list[tuple[str, str]]] = {}
         for start in range(0, len(found), _CHUNK):
             ids = [row.id for row in found[start : start + _CHUNK]]
-            query = select(s.mention).where(s.mention.c.entity_id.in_(ids)).order_by(s.mention.c.message_id)
-            for row in self._connection.execute(query):
+            mine = (s.mention.c.cube_key == cube_key, s.mention.c.entity_id.in_(ids))
+            for row in self._connection.execute(select(s.mention).where(*mine).order_by(s.mention.c.message_id)):
                 held.setdefault(row.entity_id, []).append((row.message_id, row.quote))
         return [
             Entity(row.id, row.cube_key, row.name, row.type, from_micros(row.created_at), tuple(held.get(row.id, ())))

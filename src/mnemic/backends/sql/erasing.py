@@ -30,7 +30,7 @@ class SqlErasing:
         session_id = self._connection.scalar(select(s.session.c.id).where(*named))
         if session_id is None:
             return None
-        query = select(s.message.c.id).where(s.message.c.session_id == session_id)
+        query = select(s.message.c.id).where(s.message.c.cube_key == cube_key, s.message.c.session_id == session_id)
         return list(self._connection.scalars(query.order_by(s.message.c.position)))
 
     def messages(self, cube_key: int, ids: Sequence[str]) -> Erased:
@@ -47,9 +47,9 @@ class SqlErasing:
                     pages.add(page_id)
             self._unrelate(cube_key, some)
             count += self._connection.execute(delete(s.message).where(*mine)).rowcount
-        segments = self._segments_of(pages)
-        gone_pages = sum(self._shrink_page(page_id) for page_id in sorted(pages))
-        gone_sessions = sum(self._shrink_session(session_id) for session_id in sorted(sessions))
+        segments = self._segments_of(cube_key, pages)
+        gone_pages = sum(self._shrink_page(cube_key, page_id) for page_id in sorted(pages))
+        gone_sessions = sum(self._shrink_session(cube_key, session_id) for session_id in sorted(sessions))
         gone_sessions += self._drop_empty_sessions(cube_key)
         self._set_latest(cube_key)
         self._silence_jobs(cube_key)
@@ -60,6 +60,8 @@ class SqlErasing:
         count = 0
         for some in _chunks(ids):
             self._unrelate(cube_key, some)
+            inside = (s.page.c.cube_key == cube_key, s.page.c.segment_id.in_(some))
+            self._connection.execute(update(s.page).where(*inside).values(segment_id=None))
             mine = (s.segment.c.cube_key == cube_key, s.segment.c.id.in_(some))
             count += self._connection.execute(delete(s.segment).where(*mine)).rowcount
         return count
@@ -68,7 +70,7 @@ class SqlErasing:
         """Mark messages to be read by extraction again."""
         for some in _chunks(ids):
             mine = (s.message.c.cube_key == cube_key, s.message.c.id.in_(some))
-            self._connection.execute(update(s.message).where(*mine).values(extracted=False, refined=0))
+            self._connection.execute(update(s.message).where(*mine).values(extracted=0, refined=0))
 
     def set_unanalysed(self, cube_key: int, segment_id: str) -> None:
         """Mark a segment's pages to be promoted again."""
@@ -77,7 +79,7 @@ class SqlErasing:
 
     def set_underived(self, cube_key: int) -> None:
         """Mark all messages to be read, and all pages to be moved and promoted, again."""
-        unread = {"extracted": False, "refined": 0}
+        unread = {"extracted": 0, "refined": 0}
         self._connection.execute(update(s.message).where(s.message.c.cube_key == cube_key).values(unread))
         anew = {"segment_id": None, "chain_id": None, "analysed": False}
         self._connection.execute(update(s.page).where(s.page.c.cube_key == cube_key).values(anew))
@@ -89,8 +91,8 @@ class SqlErasing:
         removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
         for table in (s.relation, s.forgotten, s.change):
             self._empty(table, cube_key)
-        values = {"erasures": s.cube.c.erasures + 1, "latest_said": None}
-        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
+        values = {"erasures": s.cube_state.c.erasures + 1, "latest_said": None}
+        self._connection.execute(update(s.cube_state).where(s.cube_state.c.cube_key == cube_key).values(values))
         self._silence_jobs(cube_key)
         return removed
 
@@ -105,23 +107,28 @@ class SqlErasing:
         touching = s.relation.c.from_id.in_(ids) | s.relation.c.to_id.in_(ids)
         self._connection.execute(delete(s.relation).where(s.relation.c.cube_key == cube_key, touching))
 
-    def _segments_of(self, pages: set[str]) -> tuple[str, ...]:
+    def _segments_of(self, cube_key: int, pages: set[str]) -> tuple[str, ...]:
         found: set[str] = set()
         beside = s.page.alias("beside")
         for some in _chunks(sorted(pages)):
             near = and_(
-                beside.c.session_id == s.page.c.session_id, func.abs(beside.c.position - s.page.c.position) <= 1
+                beside.c.cube_key == s.page.c.cube_key,
+                beside.c.session_id == s.page.c.session_id,
+                func.abs(beside.c.position - s.page.c.position) <= 1,
             )
             held = select(beside.c.segment_id).distinct().join_from(s.page, beside, near)
-            found.update(self._connection.scalars(held.where(s.page.c.id.in_(some), beside.c.segment_id.is_not(None))))
+            chosen = (s.page.c.cube_key == cube_key, s.page.c.id.in_(some), beside.c.segment_id.is_not(None))
+            found.update(self._connection.scalars(held.where(*chosen)))
         return tuple(sorted(found))
 
-    def _shrink_page(self, page_id: str) -> int:
+    def _shrink_page(self, cube_key: int, page_id: str) -> int:
         """Describe a page by the messages that it has left; return 1 when it had none and went."""
-        query = select(s.message.c.speaker, s.message.c.role, s.message.c.said_at).where(s.message.c.page_id == page_id)
-        left = self._connection.execute(query.order_by(s.message.c.position)).all()
+        query = select(s.message.c.speaker, s.message.c.role, s.message.c.said_at)
+        on_it = query.where(s.message.c.cube_key == cube_key, s.message.c.page_id == page_id)
+        left = self._connection.execute(on_it.order_by(s.message.c.position)).all()
+        mine = (s.page.c.cube_key == cube_key, s.page.c.id == page_id)
         if not left:
-            return self._connection.execute(delete(s.page).where(s.page.c.id == page_id)).rowcount
+            return self._connection.execute(delete(s.page).where(*mine)).rowcount
         speakers = [row.speaker for row in left]
         times = [row.said_at for row in left]
         values = {
@@ -132,24 +139,25 @@ class SqlErasing:
             "started_at": min(times),
             "ended_at": max(times),
         }
-        self._connection.execute(update(s.page).where(s.page.c.id == page_id).values(values))
+        self._connection.execute(update(s.page).where(*mine).values(values))
         return 0
 
-    def _shrink_session(self, session_id: str) -> int:
+    def _shrink_session(self, cube_key: int, session_id: str) -> int:
         """Give a session the span of the messages that it has left; return 1 when it had none and went.
 
         Its count stays: it is the position of the next message, and positions are used once.
         """
         span = select(func.min(s.message.c.said_at), func.max(s.message.c.said_at))
-        start, end = self._connection.execute(span.where(s.message.c.session_id == session_id)).one()
-        mine = s.session.c.id == session_id
+        said = (s.message.c.cube_key == cube_key, s.message.c.session_id == session_id)
+        start, end = self._connection.execute(span.where(*said)).one()
+        mine = (s.session.c.cube_key == cube_key, s.session.c.id == session_id)
         if start is None:
-            return self._connection.execute(delete(s.session).where(mine)).rowcount
-        self._connection.execute(update(s.session).where(mine).values(started_at=start, ended_at=end))
+            return self._connection.execute(delete(s.session).where(*mine)).rowcount
+        self._connection.execute(update(s.session).where(*mine).values(started_at=start, ended_at=end))
         return 0
 
     def _drop_empty_sessions(self, cube_key: int) -> int:
-        empty = ~exists().where(s.message.c.session_id == s.session.c.id)
+        empty = ~exists().where(s.message.c.cube_key == s.session.c.cube_key, s.message.c.session_id == s.session.c.id)
         return self._connection.execute(delete(s.session).where(s.session.c.cube_key == cube_key, empty)).rowcount
 
     def _silence_jobs(self, cube_key: int) -> None:
@@ -159,7 +167,8 @@ class SqlErasing:
 
     def _set_latest(self, cube_key: int) -> None:
         latest = select(func.max(s.message.c.said_at)).where(s.message.c.cube_key == cube_key).scalar_subquery()
-        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(latest_said=latest))
+        mine = s.cube_state.c.cube_key == cube_key
+        self._connection.execute(update(s.cube_state).where(mine).values(latest_said=latest))
 
 
 _CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session, s.entity)

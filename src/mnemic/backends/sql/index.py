@@ -24,7 +24,9 @@ from mnemic.text import index_terms, traits_of
 _CHUNK: Final = 500  # ids in one statement
 _NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
 _NEW_VECTOR = Prepared(insert(s.vector))
-_REVISION = Prepared(select(s.cube.c.revision, s.cube.c.erasures).where(s.cube.c.key == bindparam("cube_key")))
+_STATE = s.cube_state.c
+_REVISION = Prepared(select(_STATE.revision, _STATE.erasures).where(_STATE.cube_key == bindparam("cube")))
+_EMBEDDED = (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key)
 
 
 class SqlIndex:
@@ -44,7 +46,7 @@ class SqlIndex:
             key = _NEW_ENTRY.scalar(self._connection, values)
             documents.append(fulltext.document(cube_key, key, stems))
             if entry.vector is not None:
-                vectors.append(vector_values(key, self._cache.model, entry.vector))
+                vectors.append(vector_values(cube_key, key, self._cache.model, entry.vector))
         fulltext.insert(self._connection, documents)
         _NEW_VECTOR.run_each(self._connection, vectors)
 
@@ -62,8 +64,8 @@ class SqlIndex:
         for entry in entries:
             if entry.version_id in known:
                 values = {"said_at": entry.said_at, "valid_to": entry.valid_to, "live": entry.live, "changed": revision}
-                changed = update(s.entry).where(s.entry.c.key == known[entry.version_id]).values(values)
-                self._connection.execute(changed)
+                this = (s.entry.c.cube_key == cube_key, s.entry.c.key == known[entry.version_id])
+                self._connection.execute(update(s.entry).where(*this).values(values))
         self.add(cube_key, revision, [entry for entry in entries if entry.version_id not in known])
 
     def versions(self, cube_key: int, owners: Sequence[str]) -> set[str]:
@@ -75,7 +77,7 @@ class SqlIndex:
         """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
         query = (
             select(s.entry)
-            .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == self._cache.model))
+            .outerjoin(s.vector, _EMBEDDED & (s.vector.c.model == self._cache.model))
             .where(s.entry.c.cube_key == cube_key, s.vector.c.entry_key.is_(None))
             .order_by(s.entry.c.key)
             .limit(limit)
@@ -87,7 +89,7 @@ class SqlIndex:
         query = (
             select(func.count())
             .select_from(s.entry)
-            .outerjoin(s.vector, (s.vector.c.entry_key == s.entry.c.key) & (s.vector.c.model == self._cache.model))
+            .outerjoin(s.vector, _EMBEDDED & (s.vector.c.model == self._cache.model))
             .where(s.entry.c.cube_key == cube_key, s.vector.c.entry_key.is_(None))
         )
         return self._connection.scalar(query) or 0
@@ -95,13 +97,14 @@ class SqlIndex:
     def set_vectors(self, cube_key: int, revision: int, vectors: Sequence[tuple[int, Vector]]) -> None:
         """Store the vectors of entries, in the place of those of another model."""
         keys = [key for key, _ in vectors]
-        present = select(s.entry.c.key).where(s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
-        alive = set(self._connection.scalars(present))
-        self._connection.execute(delete(s.vector).where(s.vector.c.entry_key.in_(alive)))
-        values = [vector_values(key, self._cache.model, vector) for key, vector in vectors if key in alive]
+        present = (s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
+        alive = set(self._connection.scalars(select(s.entry.c.key).where(*present)))
+        old = (s.vector.c.cube_key == cube_key, s.vector.c.entry_key.in_(alive))
+        self._connection.execute(delete(s.vector).where(*old))
+        values = [vector_values(cube_key, key, self._cache.model, vector) for key, vector in vectors if key in alive]
         if values:
             _NEW_VECTOR.run_each(self._connection, values)
-            self._connection.execute(update(s.entry).where(s.entry.c.key.in_(alive)).values(changed=revision))
+            self._connection.execute(update(s.entry).where(*present).values(changed=revision))
 
     def remove(self, cube_key: int, owners: Sequence[str]) -> int:
         """Take all entries of these owners out of the index; return how many there were."""
@@ -117,14 +120,15 @@ class SqlIndex:
             return 0
         fulltext.delete(self._connection, keys)
         for start in range(0, len(keys), 500):
-            self._connection.execute(delete(s.entry).where(s.entry.c.key.in_(list(keys[start : start + 500]))))
-        counted = update(s.cube).where(s.cube.c.key == cube_key).values(erasures=s.cube.c.erasures + 1)
+            gone = (s.entry.c.cube_key == cube_key, s.entry.c.key.in_(list(keys[start : start + 500])))
+            self._connection.execute(delete(s.entry).where(*gone))
+        counted = update(s.cube_state).where(_STATE.cube_key == cube_key).values(erasures=_STATE.erasures + 1)
         self._connection.execute(counted)
         return len(keys)
 
     def view(self, cube_key: int) -> CubeView:
         """Return the cube's entries as of this transaction, from the cache when it is current."""
-        current = _REVISION.first(self._connection, {"cube_key": cube_key})
+        current = _REVISION.first(self._connection, {"cube": cube_key})
         if current is None:
             raise NotFoundError("this cube was deleted by another call")
         held = self._cache.find(cube_key)
@@ -158,7 +162,7 @@ class SqlIndex:
         """Return the mean vector of each owner's entries, of those that have one."""
         query = (
             select(s.entry.c.owner, s.vector.c.data)
-            .join(s.vector, s.vector.c.entry_key == s.entry.c.key)
+            .join(s.vector, _EMBEDDED)
             .where(s.entry.c.cube_key == cube_key, s.vector.c.model == self._cache.model)
             .where(s.entry.c.owner.in_(bindparam("owners", expanding=True)))
             .order_by(s.entry.c.key)
@@ -175,10 +179,10 @@ class SqlIndex:
         return np.zeros(self._cache.width, dtype=np.float32)
 
 
-def vector_values(key: int, model: str, vector: Vector) -> dict[str, object]:
+def vector_values(cube_key: int, key: int, model: str, vector: Vector) -> dict[str, object]:
     """Return a vector's row."""
     data = vector.astype("<f2").tobytes()
-    return {"entry_key": key, "model": model, "width": len(vector), "data": data}
+    return {"cube_key": cube_key, "entry_key": key, "model": model, "width": len(vector), "data": data}
 
 
 def _entry_values(cube_key: int, revision: int, entry: Entry, length: int) -> dict[str, object]:

@@ -1,139 +1,188 @@
-"""The outbox in SQL: a job is written in the transaction of what caused it, and claimed under a lease."""
+"""The outbox in SQL: a job is written in the transaction of what caused it; who takes it when stands in `turns.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, text, tuple_, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.job import Job, JobState
-from mnemic.model.moment import to_micros
+from mnemic.model.job import WAITING, Job, JobState, StateCount
+from mnemic.model.moment import from_micros, to_micros
 
-_WAITING = Prepared(
+_ENDED: Final = (JobState.DONE.value, JobState.DEAD.value, JobState.CANCELLED.value)
+_MERGES_WITH: Final = Prepared(
     select(s.job.c.id).where(
         s.job.c.cube_key == bindparam("cube"),
         s.job.c.kind == bindparam("job_kind"),
+        s.job.c.merge == bindparam("merged"),
         text("state = 'queued'"),  # as the index says it: a parameter would have SQLite plan again for each value
     )
 )
-_NEW = Prepared(insert(s.job))
-_WAITS = (JobState.QUEUED.value, JobState.FAILED.value)
-_OTHER = s.job.alias("other")
-_RUNNING = (
-    select(_OTHER.c.id)
-    .where(
-        _OTHER.c.cube_key == s.job.c.cube_key,
-        _OTHER.c.kind.in_(bindparam("kinds", expanding=True)),
-        _OTHER.c.state == JobState.RUNNING.value,
-        _OTHER.c.lease_until > bindparam("now"),
-    )
-    .exists()
+_TURN: Final = Prepared(select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == bindparam("cube")))
+_LOCKED_TURN: Final = Prepared(
+    select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == bindparam("cube")).with_for_update()
 )
-_DUE = (
-    select(s.job)
+_STANDING: Final = Prepared(
+    select(s.job.c.id)
     .where(
-        or_(
-            s.job.c.state.in_(_WAITS) & (s.job.c.not_before <= bindparam("now")),
-            (s.job.c.state == JobState.RUNNING.value) & (s.job.c.lease_until <= bindparam("now")),
-        ),
-        s.job.c.kind.in_(bindparam("kinds", expanding=True)),
-        ~_RUNNING,
+        s.job.c.cube_key == bindparam("cube"),
+        s.job.c.lane == bindparam("job_lane"),
+        s.job.c.kind == bindparam("job_kind"),
+        text(f"place IN ({s.BEHIND}, {s.AT_HEAD}, {s.OFFERED})"),
     )
-    .order_by(s.job.c.not_before, s.job.c.id)
     .limit(1)
 )
-_KEPT = 200  # jobs of a cube of which those that are done stay
-_OLD = select(_OTHER.c.id).where(_OTHER.c.cube_key == bindparam("cube")).order_by(_OTHER.c.id.desc())
-_PRUNE = delete(s.job).where(
+_NEW: Final = Prepared(insert(s.job))
+_NOTE: Final = text(
+    "INSERT INTO job_task (cube_key, task, job_id) VALUES (:cube, :task, :job)"
+    " ON CONFLICT (cube_key, task, job_id) DO NOTHING"
+)
+_OTHER: Final = s.job.alias("other")
+_KEPT: Final = select(_OTHER.c.id).where(_OTHER.c.cube_key == bindparam("cube")).order_by(_OTHER.c.id.desc())
+_PRUNE: Final = delete(s.job).where(
     s.job.c.cube_key == bindparam("cube"),
-    s.job.c.id <= _OLD.offset(_KEPT).limit(1).scalar_subquery(),
-    s.job.c.state == JobState.DONE.value,
+    s.job.c.id <= _KEPT.offset(bindparam("keep")).limit(1).scalar_subquery(),
+    s.job.c.state.in_([JobState.DONE.value, JobState.CANCELLED.value]),
 )
 
 
 class SqlJobs:
-    """Implements `ports.store.Jobs`."""
+    """Implements `ports.jobs.Jobs`."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def put(self, job: Job) -> str:
-        """Store a queued job; when the cube has one of this kind waiting already, return that one's id instead."""
-        waiting = _WAITING.scalar(self._connection, {"cube": job.cube_key, "job_kind": job.kind})
-        if waiting is not None:
-            return str(waiting)
-        _NEW.run(self._connection, {"id": job.id, **_values(job)})
+        """Store a queued job; when one waits that it merges with, return that one's id instead.
+
+        It goes to the head when it is due and the first of its kind. What merges is that always: whether another job
+        of its cube runs, is looked at when it is taken. What does not merge is counted under the cube's lock.
+        """
+        mine = {"cube": job.cube_key, "job_kind": job.kind}
+        if not job.merge:
+            waiting = _MERGES_WITH.scalar(self._connection, {**mine, "merged": job.merge})
+            if waiting is not None:
+                return str(waiting)
+        place, turn = s.LATER, 0.0
+        if job.not_before <= job.created_at:
+            place = s.AT_HEAD
+            if job.merge:
+                turn = _LOCKED_TURN.scalar(self._connection, {"cube": job.cube_key}) or 0.0
+                if _STANDING.scalar(self._connection, {**mine, "job_lane": job.lane}) is not None:
+                    place = s.BEHIND
+            else:
+                turn = _TURN.scalar(self._connection, {"cube": job.cube_key}) or 0.0
+        _NEW.run(self._connection, {"id": job.id, **values_of(job), "place": place, "turn": turn})
         return job.id
-
-    def is_due(self, now: datetime, kinds: Collection[str]) -> bool:
-        """Tell whether there is a job of these kinds to claim, without waiting for a writer."""
-        return self._connection.execute(_DUE, {"now": to_micros(now), "kinds": sorted(kinds)}).first() is not None
-
-    def claim(self, worker: str, now: datetime, lease_until: datetime, kinds: Collection[str]) -> Job | None:
-        """Take the next due job of these kinds of a cube in which none of them runs; expired leases are taken over."""
-        moment = to_micros(now)
-        row = self._connection.execute(_DUE, {"now": moment, "kinds": sorted(kinds)}).first()
-        if row is None:
-            return None
-        taken = {
-            "state": JobState.RUNNING.value,
-            "attempts": row.attempts + 1,
-            "lease_until": to_micros(lease_until),
-            "worker": worker,
-            "started_at": moment,
-        }
-        changed = update(s.job).where(s.job.c.id == row.id).values(taken).returning(s.job)
-        return rows.job(self._connection.execute(changed).one())
-
-    def extend(self, job: Job, worker: str, lease_until: datetime) -> bool:
-        """Prolong a lease; False when another worker holds the job now."""
-        held = (s.job.c.id == job.id, s.job.c.worker == worker, s.job.c.state == JobState.RUNNING.value)
-        values = {"lease_until": to_micros(lease_until), "done": job.done}
-        return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
-
-    def finish(self, job: Job, worker: str) -> None:
-        """Store the new state of a job that this worker holds; what another has taken over is left to it."""
-        held = (s.job.c.id == job.id, s.job.c.worker == worker, s.job.c.state == JobState.RUNNING.value)
-        finished = self._connection.execute(update(s.job).where(*held).values(_values(job))).rowcount
-        if finished and job.state is JobState.DONE:
-            self._connection.execute(_PRUNE, {"cube": job.cube_key})
-
-    def revive(self, cube_key: int, done: str, now: datetime) -> None:
-        """Let the dead jobs of a cube be tried again, except those of the kind `done`, which has made up for them."""
-        dead = (s.job.c.cube_key == cube_key, s.job.c.state == JobState.DEAD.value, s.job.c.kind != done)
-        again = {"state": JobState.FAILED.value, "attempts": 0, "not_before": to_micros(now), "finished_at": None}
-        self._connection.execute(update(s.job).where(*dead).values(again))
-
-    def hasten(self, cube_key: int, kind: str, now: datetime) -> None:
-        """Make a waiting job of a kind due at once."""
-        moment = to_micros(now)
-        later = (s.job.c.state == JobState.QUEUED.value, s.job.c.not_before > moment)
-        mine = (s.job.c.cube_key == cube_key, s.job.c.kind == kind, *later)
-        self._connection.execute(update(s.job).where(*mine).values(not_before=moment))
 
     def get(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job of this cube."""
         row = self._connection.execute(select(s.job).where(s.job.c.cube_key == cube_key, s.job.c.id == job_id)).first()
         return rows.job(row) if row else None
 
-    def list(self, cube_key: int, *, open_only: bool = False, limit: int = 100) -> Sequence[Job]:
-        """Return a cube's jobs, newest first."""
+    def list(
+        self,
+        cube_key: int,
+        *,
+        states: Collection[JobState] = (),
+        kinds: Collection[str] = (),
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Job]:
+        """Return a cube's jobs, newest first, those before the job `after`; all states and kinds when none is named."""
         query = select(s.job).where(s.job.c.cube_key == cube_key).order_by(s.job.c.id.desc()).limit(limit)
-        if open_only:
-            query = query.where(
-                s.job.c.state.in_([JobState.QUEUED.value, JobState.RUNNING.value, JobState.FAILED.value])
-            )
+        if states:
+            query = query.where(s.job.c.state.in_([state.value for state in states]))
+        if kinds:
+            query = query.where(s.job.c.kind.in_(list(kinds)))
+        if after is not None:
+            query = query.where(s.job.c.id < after)
         return [rows.job(row) for row in self._connection.execute(query)]
 
+    def family(self, cube_key: int, ids: Collection[str]) -> Sequence[Job]:
+        """Return these jobs and all that they caused, directly or not, oldest first."""
+        found: dict[str, Job] = {}
+        wanted = list(ids)
+        mine = select(s.job).where(s.job.c.cube_key == cube_key)
+        rows_found = self._connection.execute(mine.where(s.job.c.id.in_(wanted))).all()
+        while rows_found:
+            fresh = [rows.job(row) for row in rows_found if row.id not in found]
+            found |= {job.id: job for job in fresh}
+            caused = mine.where(s.job.c.parent.in_([job.id for job in fresh]), s.job.c.parent.is_not(None))
+            rows_found = self._connection.execute(caused).all() if fresh else []
+        return [found[job_id] for job_id in sorted(found)]
 
-def _values(job: Job) -> dict[str, object]:
+    def changed(self, cube_key: int, since: tuple[datetime, str] | None, limit: int) -> Sequence[Job]:
+        """Return jobs in the order of their last change, from behind (`changed_at`, id) on."""
+        query = select(s.job).where(s.job.c.cube_key == cube_key)
+        if since is not None:
+            query = query.where(tuple_(s.job.c.changed_at, s.job.c.id) > (to_micros(since[0]), since[1]))
+        return [
+            rows.job(row)
+            for row in self._connection.execute(query.order_by(s.job.c.changed_at, s.job.c.id).limit(limit))
+        ]
+
+    def counts(self, cube_key: int) -> Sequence[StateCount]:
+        """Return how many jobs are in each state that occurs."""
+        query = (
+            select(s.job.c.state, func.count(), func.min(s.job.c.created_at))
+            .where(s.job.c.cube_key == cube_key)
+            .group_by(s.job.c.state)
+        )
+        found = {state: (count, oldest) for state, count, oldest in self._connection.execute(query)}
+        return [
+            StateCount(state, found[state.value][0], from_micros(found[state.value][1]))
+            for state in JobState
+            if state.value in found
+        ]
+
+    def save(self, job: Job) -> None:
+        """Store a job's new state, attempts, times and error. Only for one that waits or has ended, under the lock."""
+        place = s.LATER if job.state in WAITING else None
+        mine = (s.job.c.cube_key == job.cube_key, s.job.c.id == job.id)
+        values = {**values_of(job), "place": place, "worker": None}
+        self._connection.execute(update(s.job).where(*mine).values(values))
+
+    def drop(self, cube_key: int, job_id: str) -> bool:
+        """Erase a job that has ended; False when there is none that has."""
+        ended = (s.job.c.cube_key == cube_key, s.job.c.id == job_id, s.job.c.state.in_(_ENDED))
+        return self._connection.execute(delete(s.job).where(*ended)).rowcount == 1
+
+    def prune(self, cube_key: int, keep: int) -> int:
+        """Erase done and cancelled jobs beyond the newest `keep` jobs of the cube; return how many."""
+        return self._connection.execute(_PRUNE, {"cube": cube_key, "keep": keep}).rowcount
+
+    def hasten(self, cube_key: int, kind: str, now: datetime) -> None:
+        """Make waiting jobs of a kind due at once."""
+        moment = to_micros(now)
+        mine = (s.job.c.cube_key == cube_key, s.job.c.kind == kind, text(f"place = {s.LATER}"))
+        later = and_(*mine, s.job.c.state == JobState.QUEUED.value, s.job.c.not_before > moment)
+        self._connection.execute(update(s.job).where(later).values(not_before=moment, changed_at=moment))
+
+    def note_task(self, cube_key: int, task: str, job_id: str) -> None:
+        """Count a job to a caller's task; again changes nothing."""
+        self._connection.execute(_NOTE, {"cube": cube_key, "task": task, "job": job_id})
+
+    def of_task(self, cube_key: int, task: str) -> Sequence[str]:
+        """Return the ids of the jobs that were counted to a task; none when it is unknown."""
+        mine = (s.job_task.c.cube_key == cube_key, s.job_task.c.task == task)
+        return list(self._connection.scalars(select(s.job_task.c.job_id).where(*mine).order_by(s.job_task.c.job_id)))
+
+
+def values_of(job: Job) -> dict[str, Any]:
+    """Return a job's columns, but its id and where it stands."""
     return {
         "cube_key": job.cube_key,
         "kind": job.kind,
+        "lane": job.lane,
+        "priority": int(job.priority),
+        "alone": int(job.alone),
+        "merge": job.merge,
         "state": job.state.value,
         "attempts": job.attempts,
         "created_at": to_micros(job.created_at),
@@ -141,6 +190,15 @@ def _values(job: Job) -> dict[str, object]:
         "lease_until": rows.micros(job.lease_until),
         "started_at": rows.micros(job.started_at),
         "finished_at": rows.micros(job.finished_at),
+        "changed_at": to_micros(job.changed_at or job.created_at),
         "done": job.done,
         "error": job.error,
+        "payload": rows.to_json(dict(job.payload)),
+        "parent": job.parent,
+        "trace": job.trace,
     }
+
+
+def is_waiting() -> Any:
+    """Return the condition that a job waits."""
+    return or_(*(s.job.c.state == state.value for state in WAITING))

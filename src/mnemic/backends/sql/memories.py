@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -16,6 +17,7 @@ from mnemic.text import fold
 
 _CHUNK: Final = 500  # ids in one statement
 _VERSIONS = select(s.memory_version).order_by(s.memory_version.c.valid_from, s.memory_version.c.number)
+_OF_VERSION = (s.source.c.cube_key == s.memory_version.c.cube_key) & (s.source.c.version_id == s.memory_version.c.id)
 _SOURCES = (
     select(
         s.source,
@@ -25,9 +27,9 @@ _SOURCES = (
         s.message.c.external_id,
         s.session.c.name.label("session_name"),
     )
-    .join(s.message, s.message.c.id == s.source.c.message_id)
-    .join(s.session, s.session.c.id == s.message.c.session_id)
-    .order_by(s.message.c.said_at, s.message.c.id)
+    .join(s.message, (s.message.c.cube_key == s.source.c.cube_key) & (s.message.c.id == s.source.c.message_id))
+    .join(s.session, (s.session.c.cube_key == s.message.c.cube_key) & (s.session.c.id == s.message.c.session_id))
+    .order_by(s.message.c.said_at, s.message.c.id, s.source.c.part)
 )
 
 
@@ -43,7 +45,7 @@ class SqlMemories:
         for start in range(0, len(ids), _CHUNK):
             chosen = s.memory.c.id.in_(list(ids[start : start + _CHUNK]))
             query = select(s.memory).where(s.memory.c.cube_key == cube_key, chosen)
-            found.update((memory.id, memory) for memory in self._whole(query))
+            found.update((memory.id, memory) for memory in self._whole(cube_key, query))
         return found
 
     def find(self, cube_key: int, subject_key: str, attribute: str) -> Sequence[Memory]:
@@ -53,7 +55,7 @@ class SqlMemories:
             s.memory.c.subject_key == subject_key,
             s.memory.c.attribute == attribute,
         )
-        return self._whole(query.order_by(s.memory.c.id))
+        return self._whole(cube_key, query.order_by(s.memory.c.id))
 
     def list(
         self,
@@ -72,7 +74,7 @@ class SqlMemories:
             query = query.where(s.memory.c.id > after)
         if standing:
             query = query.where(rows.stands)
-        return self._whole(query)
+        return self._whole(cube_key, query)
 
     def put(self, memory: Memory) -> None:
         """Store a memory, new or changed, with all versions and sources."""
@@ -86,19 +88,17 @@ class SqlMemories:
             "locked": memory.locked,
             "created_at": to_micros(memory.created_at),
         }
-        changed = self._connection.execute(update(s.memory).where(s.memory.c.id == memory.id).values(values))
+        mine = (s.memory.c.cube_key == memory.cube_key, s.memory.c.id == memory.id)
+        changed = self._connection.execute(update(s.memory).where(*mine).values(values))
         if changed.rowcount == 0:
             self._connection.execute(insert(s.memory), {"id": memory.id, **values})
         else:
-            self._connection.execute(delete(s.memory_version).where(s.memory_version.c.memory_id == memory.id))
+            old = (s.memory_version.c.cube_key == memory.cube_key, s.memory_version.c.memory_id == memory.id)
+            self._connection.execute(delete(s.memory_version).where(*old))
         if not memory.versions:
             return
         self._connection.execute(insert(s.memory_version), [_version_values(memory, v) for v in memory.versions])
-        sources = [
-            {"version_id": version.id, **_source_values(source)}
-            for version in memory.versions
-            for source in {(source.message_id, source.quote): source for source in version.sources}.values()
-        ]
+        sources = [values for version in memory.versions for values in _source_values(memory.cube_key, version)]
         if sources:
             self._connection.execute(insert(s.source), sources)
 
@@ -112,7 +112,8 @@ class SqlMemories:
 
     def relate(self, cube_key: int, kind: str, from_id: str, to_id: str, at: datetime) -> None:
         """Store a typed relation between two things; storing it again changes nothing."""
-        same = (s.relation.c.kind == kind, s.relation.c.from_id == from_id, s.relation.c.to_id == to_id)
+        ends = (s.relation.c.kind == kind, s.relation.c.from_id == from_id, s.relation.c.to_id == to_id)
+        same = (s.relation.c.cube_key == cube_key, *ends)
         if self._connection.scalar(select(s.relation.c.kind).where(*same)) is None:
             values = {"cube_key": cube_key, "kind": kind, "from_id": from_id, "to_id": to_id}
             self._connection.execute(insert(s.relation), {**values, "created_at": to_micros(at)})
@@ -152,30 +153,31 @@ class SqlMemories:
         """Return the ids of the memories that stand on any of these messages."""
         query = (
             select(s.memory_version.c.memory_id)
-            .join(s.source, s.source.c.version_id == s.memory_version.c.id)
+            .join(s.source, _OF_VERSION)
             .where(s.memory_version.c.cube_key == cube_key, s.source.c.message_id.in_(list(message_ids)))
             .distinct()
         )
         return list(self._connection.scalars(query))
 
-    def _whole(self, query: Select[Any]) -> Sequence[Memory]:
+    def _whole(self, cube_key: int, query: Select[Any]) -> Sequence[Memory]:
         found = self._connection.execute(query).all()
         if not found:
             return []
         versions: dict[str, Sequence[Version]] = {}
         for start in range(0, len(found), _CHUNK):
-            versions.update(self._versions([row.id for row in found[start : start + _CHUNK]]))
+            versions.update(self._versions(cube_key, [row.id for row in found[start : start + _CHUNK]]))
         return [_memory(row, versions.get(row.id, ())) for row in found]
 
-    def _sources(self, version_ids: Sequence[str]) -> Iterator[Row[Any]]:
+    def _sources(self, cube_key: int, version_ids: Sequence[str]) -> Iterator[Row[Any]]:
         for start in range(0, len(version_ids), _CHUNK):
             chosen = s.source.c.version_id.in_(version_ids[start : start + _CHUNK])
-            yield from self._connection.execute(_SOURCES.where(chosen))
+            yield from self._connection.execute(_SOURCES.where(s.source.c.cube_key == cube_key, chosen))
 
-    def _versions(self, memory_ids: Sequence[str]) -> Mapping[str, Sequence[Version]]:
-        stored = self._connection.execute(_VERSIONS.where(s.memory_version.c.memory_id.in_(memory_ids))).all()
+    def _versions(self, cube_key: int, memory_ids: Sequence[str]) -> Mapping[str, Sequence[Version]]:
+        mine = (s.memory_version.c.cube_key == cube_key, s.memory_version.c.memory_id.in_(memory_ids))
+        stored = self._connection.execute(_VERSIONS.where(*mine)).all()
         sources: dict[str, list[Source]] = {}
-        for row in self._sources([row.id for row in stored]):
+        for row in self._sources(cube_key, [row.id for row in stored]):
             said_at = from_micros(row.said_at, row.said_offset)
             source = Source(
                 row.message_id, row.quote, said_at, row.speaker, row.session_name, row.external_id,
@@ -189,13 +191,20 @@ class SqlMemories:
         return grouped
 
 
-def _source_values(source: Source) -> dict[str, object]:
-    return {
-        "message_id": source.message_id,
-        "quote": source.quote,
-        "holds_from": rows.micros(source.holds_from),
-        "holds_to": rows.micros(source.holds_to),
-    }
+def _source_values(cube_key: int, version: Version) -> Iterator[dict[str, object]]:
+    """Yield the rows of a version's sources; its quotes from one message are numbered, each different one once."""
+    counted: Counter[str] = Counter()
+    for source in {(source.message_id, source.quote): source for source in version.sources}.values():
+        yield {
+            "cube_key": cube_key,
+            "version_id": version.id,
+            "message_id": source.message_id,
+            "part": counted[source.message_id],
+            "quote": source.quote,
+            "holds_from": rows.micros(source.holds_from),
+            "holds_to": rows.micros(source.holds_to),
+        }
+        counted[source.message_id] += 1
 
 
 def _memory(row: Row[Any], versions: Iterable[Version]) -> Memory:

@@ -21,14 +21,19 @@ _BY_ID = Prepared(
     lists=["ids"],
 )
 _SESSION = Prepared(
-    select(s.session).where(s.session.c.cube_key == bindparam("cube_key"), s.session.c.name == bindparam("session"))
+    select(s.session).where(s.session.c.cube_key == bindparam("cube"), s.session.c.name == bindparam("session"))
 )
 _LAST_PAGE = Prepared(
-    select(s.page).where(s.page.c.session_id == bindparam("session_id")).order_by(s.page.c.position.desc()).limit(1)
+    select(s.page)
+    .where(s.page.c.cube_key == bindparam("cube"), s.page.c.session_id == bindparam("session_id"))
+    .order_by(s.page.c.position.desc())
+    .limit(1)
 )
 _KNOWN = Prepared(
     select(s.message.c.dedupe, s.message.c.id).where(
-        s.message.c.session_id == bindparam("session_id"), s.message.c.dedupe.in_(bindparam("keys", expanding=True))
+        s.message.c.cube_key == bindparam("cube"),
+        s.message.c.session_id == bindparam("session_id"),
+        s.message.c.dedupe.in_(bindparam("keys", expanding=True)),
     ),
     lists=["keys"],
 )
@@ -36,13 +41,13 @@ _NEW_SESSION = Prepared(insert(s.session))
 _NEW_MESSAGE = Prepared(insert(s.message))
 _END_SESSION = Prepared(
     update(s.session)
-    .where(s.session.c.id == bindparam("session_id"))
+    .where(s.session.c.cube_key == bindparam("cube"), s.session.c.id == bindparam("session_id"))
     .values(messages=bindparam("count"), started_at=bindparam("started"), ended_at=bindparam("ended"))
 )
 _NEW_PAGE = Prepared(insert(s.page))
 _GROW_PAGE = Prepared(
     update(s.page)
-    .where(s.page.c.id == bindparam("page_id"))
+    .where(s.page.c.cube_key == bindparam("cube"), s.page.c.id == bindparam("page_id"))
     .values(
         replied=bindparam("has_reply"),
         messages=bindparam("count"),
@@ -54,7 +59,7 @@ _GROW_PAGE = Prepared(
 _EXTRACTED = (
     update(s.message)
     .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True)))
-    .values(extracted=True)
+    .values(extracted=1)
 )
 _REFINED = (
     update(s.message)
@@ -72,32 +77,33 @@ class SqlMessages:
 
     def tail(self, cube_key: int, session: str, *, session_id: str, at: datetime) -> SessionTail:
         """Return the session's end, after creating the session under `session_id` when it is new."""
-        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
+        row = _SESSION.first(self._connection, {"cube": cube_key, "session": session})
         if row is None:
             now = to_micros(at)
             values = {"id": session_id, "cube_key": cube_key, "name": session, "messages": 0}
             _NEW_SESSION.run(self._connection, {**values, "started_at": now, "ended_at": now})
             return SessionTail(Session(session_id, cube_key, session, 0, at, at), None)
-        page = _LAST_PAGE.first(self._connection, {"session_id": row.id})
+        page = _LAST_PAGE.first(self._connection, {"cube": cube_key, "session_id": row.id})
         return SessionTail(rows.session(row), rows.page(page) if page else None)
 
-    def known(self, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
+    def known(self, cube_key: int, session_id: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """Return, for those of the keys that the session holds already, the ids of their messages."""
         found: dict[str, str] = {}
         for start in range(0, len(dedupe), _CHUNK):
             keys = list(dedupe[start : start + _CHUNK])
-            held = _KNOWN.rows(self._connection, {"session_id": session_id, "keys": keys})
+            held = _KNOWN.rows(self._connection, {"cube": cube_key, "session_id": session_id, "keys": keys})
             found.update({row.dedupe: row.id for row in held})
         return found
 
-    def named_at(self, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
+    def named_at(self, cube_key: int, session_id: str, times: Collection[datetime]) -> Sequence[StoredMessage]:
         """Return the messages of a session that came with an id of their own and were said at one of these times."""
         found: list[StoredMessage] = []
         asked = sorted({to_micros(each) for each in times})
         for start in range(0, len(asked), _CHUNK):
             query = _MESSAGES.where(
+                s.message.c.cube_key == cube_key,
                 s.message.c.session_id == session_id,
-                s.message.c.dedupe.between("id:", "id;"),  # the keys of messages with an id, by the index on both
+                s.message.c.dedupe.between("id:", "id;"),  # the keys of messages with an id, by the index on these
                 s.message.c.said_at.in_(asked[start : start + _CHUNK]),
             )
             found += [rows.message(row) for row in self._connection.execute(query)]
@@ -105,8 +111,8 @@ class SqlMessages:
 
     def known_in(self, cube_key: int, session: str, dedupe: Sequence[str]) -> Mapping[str, str]:
         """As `known`, by the session's name."""
-        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
-        return self.known(row.id, dedupe) if row else {}
+        row = _SESSION.first(self._connection, {"cube": cube_key, "session": session})
+        return self.known(cube_key, row.id, dedupe) if row else {}
 
     def append(self, messages: Sequence[tuple[StoredMessage, str]], pages: Sequence[Page], session: Session) -> None:
         """Store messages (each with its dedupe key), the pages that they make, and the session's new end."""
@@ -115,7 +121,8 @@ class SqlMessages:
         _NEW_PAGE.run_each(self._connection, new)
         _NEW_MESSAGE.run_each(self._connection, [_message_values(message, key) for message, key in messages])
         span = {"started": to_micros(session.started_at), "ended": to_micros(session.ended_at)}
-        _END_SESSION.run(self._connection, {"session_id": session.id, "count": session.messages, **span})
+        this = {"cube": session.cube_key, "session_id": session.id}
+        _END_SESSION.run(self._connection, {**this, "count": session.messages, **span})
 
     def get(self, cube_key: int, ids: Sequence[str]) -> Mapping[str, StoredMessage]:
         """Return the messages with these ids, by id; ids of other cubes are absent."""
@@ -147,7 +154,7 @@ class SqlMessages:
 
     def last(self, cube_key: int, session: str, count: int) -> Sequence[StoredMessage]:
         """Return the newest messages of the session with that name, in order; none when there is no such session."""
-        row = _SESSION.first(self._connection, {"cube_key": cube_key, "session": session})
+        row = _SESSION.first(self._connection, {"cube": cube_key, "session": session})
         return self.around(cube_key, row.id, range(row.messages - count, row.messages)) if row else ()
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
@@ -163,7 +170,7 @@ class SqlMessages:
 
     def to_extract(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
         """Return messages that extraction has not read yet, in order of id."""
-        query = _MESSAGES.where(s.message.c.cube_key == cube_key, ~s.message.c.extracted)
+        query = _MESSAGES.where(s.message.c.cube_key == cube_key, text("extracted = 0"))  # as the index says it
         return [rows.message(row) for row in self._connection.execute(query.order_by(s.message.c.id).limit(limit))]
 
     def set_extracted(self, cube_key: int, ids: Sequence[str]) -> None:
@@ -173,7 +180,7 @@ class SqlMessages:
 
     def to_refine(self, cube_key: int, limit: int) -> Sequence[StoredMessage]:
         """Return messages that no language model has read yet: the longest waiting, by session, in order."""
-        mine = (s.message.c.cube_key == cube_key, text("refined = 0"))  # as the index says it
+        mine = (s.message.c.cube_key == cube_key, text("refined = 0"))
         query = _MESSAGES.where(*mine).order_by(s.message.c.id).limit(limit)
         found = [rows.message(row) for row in self._connection.execute(query)]
         first = {message.session_id: place for place, message in reversed(list(enumerate(found)))}
@@ -209,7 +216,7 @@ def _message_values(message: StoredMessage, dedupe: str) -> dict[str, object]:
         "agent": message.agent,
         "metadata": rows.to_json(message.metadata) if message.metadata else None,
         "dedupe": dedupe,
-        "extracted": False,
+        "extracted": 0,
     }
 
 
@@ -232,6 +239,7 @@ def _page_values(page: Page) -> dict[str, object]:
 
 def _page_change(page: Page) -> dict[str, object]:
     return {
+        "cube": page.cube_key,
         "page_id": page.id,
         "has_reply": page.replied,
         "count": page.messages,

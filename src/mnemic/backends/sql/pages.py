@@ -25,8 +25,8 @@ _ASSIGN = (
 )
 _HOLDING = Prepared(
     select(s.segment, s.message.c.id.label("message_id"))
-    .join(s.page, s.page.c.segment_id == s.segment.c.id)
-    .join(s.message, s.message.c.page_id == s.page.c.id)
+    .join(s.page, (s.page.c.cube_key == s.segment.c.cube_key) & (s.page.c.segment_id == s.segment.c.id))
+    .join(s.message, (s.message.c.cube_key == s.page.c.cube_key) & (s.message.c.page_id == s.page.c.id))
     .where(s.message.c.cube_key == bindparam("cube"), s.message.c.id.in_(bindparam("ids", expanding=True))),
     lists=["ids"],
 )
@@ -151,7 +151,8 @@ class SqlSegments:
             "touched_at": to_micros(segment.touched_at),
             "archived": segment.archived,
         }
-        changed = self._connection.execute(update(s.segment).where(s.segment.c.id == segment.id).values(values))
+        mine = (s.segment.c.cube_key == segment.cube_key, s.segment.c.id == segment.id)
+        changed = self._connection.execute(update(s.segment).where(*mine).values(values))
         if changed.rowcount == 0:
             self._connection.execute(insert(s.segment), {"id": segment.id, **values})
 

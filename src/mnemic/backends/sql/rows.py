@@ -11,7 +11,7 @@ from sqlalchemy import Row, or_, select
 
 from mnemic.backends.sql import schema as s
 from mnemic.model.index import Entry
-from mnemic.model.job import Job, JobState
+from mnemic.model.job import Job, JobState, Priority
 from mnemic.model.memory import Segment
 from mnemic.model.message import MessageRole, Page, Session, StoredMessage
 from mnemic.model.moment import Grain, TimeSpan, from_micros, to_micros
@@ -23,6 +23,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 stands = (
     select(s.memory_version.c.id)
     .where(
+        s.memory_version.c.cube_key == s.memory.c.cube_key,
         s.memory_version.c.memory_id == s.memory.c.id,
         or_(s.memory_version.c.valid_to.is_(None), s.memory_version.c.valid_to != s.memory_version.c.valid_from),
     )
@@ -54,8 +55,7 @@ def moment(value: int | None) -> datetime | None:
 
 def cube(row: Row[Any]) -> Cube:
     """Read a cube."""
-    created, stale = from_micros(row.created_at), row.stale_text > 0
-    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, created, stale)
+    return Cube(row.id, row.key, row.name, CubeKind(row.kind), row.owner, from_micros(row.created_at))
 
 
 def entry(row: Row[Any]) -> Entry:
@@ -134,18 +134,27 @@ def segment(row: Row[Any]) -> Segment:
 def job(row: Row[Any]) -> Job:
     """Read a job."""
     return Job(
-        row.id,
-        row.cube_key,
-        row.kind,
-        JobState(row.state),
-        row.attempts,
-        from_micros(row.created_at),
-        from_micros(row.not_before),
-        moment(row.lease_until),
-        moment(row.started_at),
-        moment(row.finished_at),
-        row.done,
-        row.error,
+        id=row.id,
+        cube_key=row.cube_key,
+        kind=row.kind,
+        state=JobState(row.state),
+        attempts=row.attempts,
+        created_at=from_micros(row.created_at),
+        not_before=from_micros(row.not_before),
+        lease_until=moment(row.lease_until),
+        started_at=moment(row.started_at),
+        finished_at=moment(row.finished_at),
+        done=row.done,
+        error=row.error,
+        lane=row.lane,
+        priority=Priority(row.priority),
+        alone=bool(row.alone),
+        merge=row.merge,
+        payload=json.loads(row.payload),
+        parent=row.parent,
+        trace=row.trace,
+        worker=row.worker,
+        changed_at=from_micros(row.changed_at),
     )
 
 

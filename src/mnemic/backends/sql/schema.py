@@ -2,7 +2,7 @@
 
 Every primary key begins with the cube, every reference between tables of cubes too, so that a cluster can keep a cube
 on one machine (`CUBES`); the few tables that are not of one cube are small or written seldom (`REFERENCE`). Ids are
-unique inside their cube. Where SQLite wants a row's number as its primary key (`entry`, `vector`), its migration says so.
+unique inside their cube. Where SQLite wants a row's number as its primary key (`entry`, `vector`), migrations say so.
 
 Times are microseconds since 1970 in UTC (BIGINT), with the minutes east of UTC beside them where the zone was said.
 JSON is kept as text that Python wrote, so that whatever a caller gave comes back verbatim, NUL and lone surrogates
@@ -402,9 +402,10 @@ job = Table(
     Index("uq_job_waiting", "cube_key", "kind", "merge", unique=True, **_some("state = 'queued'")),
     Index("ix_job_heads", "lane", "priority", "turn", **_some("place = 2")),
     Index("ix_job_later", "lane", "not_before", **_some("place = 0")),
-    Index("ix_job_behind", "cube_key", "lane", "kind", "priority", "id", **_some("place = 1")),
+    Index("ix_job_standing", "cube_key", "lane", "kind", "place", "priority", "id", **_some("place IS NOT NULL")),
     Index("ix_job_leased", "lane", "lease_until", **_some("lease_until IS NOT NULL")),
     Index("ix_job_running", "cube_key", "lane", **_some("state = 'running'")),
+    Index("ix_job_dead", "cube_key", "id", **_some("state = 'dead'")),
     Index("ix_job_parent", "cube_key", "parent", **_some("parent IS NOT NULL")),
     Index(None, "cube_key", "changed_at", "id"),
 )

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, select
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.archive import SqlArchive
+from mnemic.backends.sql.bell import LocalBell
 from mnemic.backends.sql.changes import SqlChanges
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
@@ -25,6 +26,7 @@ from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
+from mnemic.backends.sql.turns import SqlTurns
 from mnemic.backends.sql.usage import SqlUsage
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
@@ -74,6 +76,11 @@ class SqlTransaction:
         return SqlJobs(self.connection)
 
     @cached_property
+    def turns(self) -> SqlTurns:
+        """The order of all cubes' background work."""
+        return SqlTurns(self.connection)
+
+    @cached_property
     def archive(self) -> SqlArchive:
         """Moving a cube."""
         return SqlArchive(self.connection)
@@ -112,6 +119,12 @@ class SqlTransaction:
         """Note that every vector of this store is of the model that it was opened with."""
         finish_change(self.connection, self._cache.model, self._cache.width)
 
+    def enter(self, *cube_keys: int) -> None:
+        """Let this transaction reach these cubes: SQLite has no row-level checks."""
+
+    def enter_all(self) -> None:
+        """Let this transaction reach all cubes."""
+
 
 class SqlStore:
     """Implements `ports.store.Store` over one folder. Threads and processes may share the folder."""
@@ -139,6 +152,7 @@ class SqlStore:
             self._database.close()
             raise
         self._cache = ViewCache(cache_bytes, model, known)
+        self.bell = LocalBell()
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
@@ -158,6 +172,11 @@ class SqlStore:
             yield tx
         for cube_key in tx.cubes.deleted:
             self._cache.drop(cube_key)
+
+    @contextmanager
+    def entered(self, *cube_keys: int) -> Iterator[None]:
+        """Let all transactions of this thread reach these cubes: SQLite has no row-level checks."""
+        yield
 
     def scrub(self) -> bool:
         """Take what was erased out of the write-ahead log; False when a reader holds on to it for now."""

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, insert, select, text, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.index import Entry
 from mnemic.text import Trait, index_terms, reading, traits_of
 
-_MINE: Final = text("+entry.cube_key = :cube_key")
-"""With the sign no index is used for it: entries are read in the order of their keys, and none is sorted."""
-
-
+_STATE: Final = s.cube_state.c
+_NOTED: Final = Prepared(select(_STATE.stale_text).where(_STATE.cube_key == bindparam("cube")))
 _READING: Final = "reading"
 """Under this name the store keeps how its text is read."""
 
@@ -31,8 +30,8 @@ def is_read(connection: Connection) -> bool:
 
 def read_anew(connection: Connection) -> None:
     """Note that text is read otherwise from now on: all that is indexed is stale."""
-    newest = select(func.max(s.entry.c.key)).where(s.entry.c.cube_key == s.cube.c.key).scalar_subquery()
-    connection.execute(update(s.cube).values(stale_text=func.coalesce(newest, 0)))
+    newest = select(func.max(s.entry.c.key)).where(s.entry.c.cube_key == _STATE.cube_key).scalar_subquery()
+    connection.execute(update(s.cube_state).values(stale_text=func.coalesce(newest, 0)))
     connection.execute(delete(s.store_info).where(s.store_info.c.name == _READING))
     connection.execute(insert(s.store_info).values(name=_READING, value=reading()))
 
@@ -45,25 +44,32 @@ class SqlTerms:
 
     def stale_cubes(self) -> Sequence[int]:
         """Return the keys of the cubes that may have stale entries; no content is reached by it."""
-        return list(self._connection.scalars(select(s.cube.c.key).where(s.cube.c.stale_text > 0)))
+        return list(self._connection.scalars(select(_STATE.cube_key).where(_STATE.stale_text > 0)))
+
+    def is_stale(self, cube_key: int) -> bool:
+        """Tell whether a cube may have stale entries."""
+        return bool(_NOTED.scalar(self._connection, {"cube": cube_key}))
 
     def count_stale(self, cube_key: int) -> int:
         """Return how many entries of a cube have stale terms."""
-        query = select(func.count()).select_from(s.entry).join(s.cube, s.cube.c.key == s.entry.c.cube_key)
-        return self._connection.scalar(query.where(s.cube.c.key == cube_key, s.entry.c.key <= s.cube.c.stale_text)) or 0
+        noted = _NOTED.scalar(self._connection, {"cube": cube_key}) or 0
+        older = (s.entry.c.cube_key == cube_key, s.entry.c.key <= noted)
+        return self._connection.scalar(select(func.count()).select_from(s.entry).where(*older)) or 0
 
     def stale(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
         """Return entries (key and entry, without text) of a cube whose terms are stale, the newest first."""
-        noted = self._connection.scalar(select(s.cube.c.stale_text).where(s.cube.c.key == cube_key)) or 0
+        noted = _NOTED.scalar(self._connection, {"cube": cube_key})
         if not noted:
             return []
-        query = select(s.entry).where(_MINE, s.entry.c.key <= noted).order_by(s.entry.c.key.desc()).limit(limit)
-        return [(row.key, rows.entry(row)) for row in self._connection.execute(query, {"cube_key": cube_key})]
+        older = (s.entry.c.cube_key == cube_key, s.entry.c.key <= noted)
+        query = select(s.entry).where(*older).order_by(s.entry.c.key.desc()).limit(limit)
+        return [(row.key, rows.entry(row)) for row in self._connection.execute(query)]
 
     def renew(self, cube_key: int, revision: int, texts: Sequence[tuple[int, str]]) -> None:
         """Index entries anew by these texts, by their keys: of all that `stale` returned; what is gone stays gone."""
         keys = [key for key, _ in texts]
-        known = select(s.entry.c.key, s.entry.c.length, s.entry.c.traits).where(s.entry.c.key.in_(keys))
+        mine = (s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
+        known = select(s.entry.c.key, s.entry.c.length, s.entry.c.traits).where(*mine)
         held = {row.key: row for row in self._connection.execute(known)}
         fulltext.delete(self._connection, list(held))
         documents = []
@@ -75,12 +81,15 @@ class SqlTerms:
             documents.append(fulltext.document(cube_key, key, terms))
             if (length, traits) != (held[key].length, held[key].traits):
                 values = {"length": length, "traits": traits, "changed": revision}
-                changed = update(s.entry).where(s.entry.c.key == key).values(values)
-                self._connection.execute(changed)
+                this = (s.entry.c.cube_key == cube_key, s.entry.c.key == key)
+                self._connection.execute(update(s.entry).where(*this).values(values))
         fulltext.insert(self._connection, documents)
-        noted = update(s.cube).where(s.cube.c.key == cube_key).values(stale_text=min(keys) - 1)
-        self._connection.execute(noted)
+        self._note(cube_key, min(keys) - 1)
 
     def settle(self, cube_key: int) -> None:
         """Note that a cube has no stale entries."""
-        self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(stale_text=0))
+        self._note(cube_key, 0)
+
+    def _note(self, cube_key: int, newest: int) -> None:
+        noted = update(s.cube_state).where(_STATE.cube_key == cube_key).values(stale_text=newest)
+        self._connection.execute(noted)

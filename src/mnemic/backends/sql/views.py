@@ -67,7 +67,7 @@ _ROWS: Final = (
         s.entry.c.live.label("live"),
         case((s.vector.c.model == bindparam("model"), s.vector.c.data)).label("vectors"),
     )
-    .outerjoin(s.vector, s.vector.c.entry_key == s.entry.c.key)
+    .outerjoin(s.vector, (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key))
     .where(s.entry.c.cube_key == bindparam("cube_key"))
 )  # in no order: sorting these rows would cost more than reading them
 _ALL: Final = Prepared(_ROWS)

@@ -1,0 +1,340 @@
+"""The order of all cubes' work in SQL. Content is not reached by it; it alone looks across cubes, by small indexes.
+
+A cube's row in `cube_turn` is its lock: PostgreSQL locks the row and skips those that others have, SQLite has one
+writer anyway. Heads are listed by lane, priority and turn, so that finding the next job takes as long with ten million
+that wait behind as with none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import Connection, bindparam, func, select, text, update
+
+from mnemic.backends.sql import rows
+from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.jobs import is_waiting, values_of
+from mnemic.backends.sql.prepared import Prepared
+from mnemic.model.job import Job, JobCount, JobState, Priority, Share
+from mnemic.model.moment import from_micros, to_micros
+from mnemic.ports.jobs import CubeTurn, Head
+
+_ADMITTED: Final = 1_000  # jobs of a cube that are put behind at once
+_AT_HEAD: Final = text(f"place = {s.AT_HEAD}")  # as the indexes say it
+_LATER: Final = text(f"place = {s.LATER}")
+_OTHER: Final = s.job.alias("other")
+_LATER_OTHER: Final = text(f"other.place = {s.LATER}")
+_BEHIND: Final = text(f"place = {s.BEHIND}")
+_RUNNING: Final = text("state = 'running'")
+_LEASED: Final = text("lease_until IS NOT NULL")
+_MINE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.id == bindparam("job_id"))
+_OF_LANE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.lane == bindparam("job_lane"))
+
+_HEADS: Final = Prepared(
+    select(s.job.c.cube_key, s.job.c.id, s.job.c.turn)
+    .where(
+        _AT_HEAD,
+        s.job.c.lane == bindparam("job_lane"),
+        s.job.c.priority == bindparam("urgency"),
+        s.job.c.kind.in_(bindparam("kinds", expanding=True)),
+    )
+    .order_by(s.job.c.turn)
+    .limit(bindparam("most")),
+    lists=["kinds"],
+)
+_DUE: Final = Prepared(
+    select(s.job.c.cube_key)
+    .where(_LATER, s.job.c.lane == bindparam("job_lane"), s.job.c.not_before <= bindparam("now"))
+    .order_by(s.job.c.not_before)
+    .limit(bindparam("most"))
+)
+_OVER: Final = Prepared(
+    select(s.job.c.cube_key)
+    .where(_LEASED, s.job.c.lane == bindparam("job_lane"), s.job.c.lease_until <= bindparam("now"))
+    .order_by(s.job.c.lease_until)
+    .limit(bindparam("most"))
+)
+_NEXT_DUE: Final = Prepared(
+    select(func.min(s.job.c.not_before).label("at")).where(_LATER, s.job.c.lane == bindparam("job_lane"))
+)
+_NEXT_OVER: Final = Prepared(
+    select(func.min(s.job.c.lease_until).label("at")).where(_LEASED, s.job.c.lane == bindparam("job_lane"))
+)
+_TURN: Final = select(s.cube_turn).where(s.cube_turn.c.cube_key == bindparam("cube"))
+_FIND: Final = Prepared(_TURN)
+_LOCK: Final = Prepared(_TURN.with_for_update(skip_locked=True))
+_WAIT_FOR: Final = Prepared(_TURN.with_for_update())
+_VIRTUAL: Final = Prepared(select(s.virtual_time.c.turn).where(s.virtual_time.c.name == "jobs"))
+_MOVE_ON: Final = Prepared(
+    update(s.virtual_time)
+    .where(s.virtual_time.c.name == "jobs", s.virtual_time.c.turn < bindparam("begun"))
+    .values(turn=bindparam("begun"))
+)
+_CHARGE: Final = Prepared(
+    update(s.cube_turn)
+    .where(s.cube_turn.c.cube_key == bindparam("cube"))
+    .values(turn=bindparam("to"), tokens=bindparam("left"), refilled_at=bindparam("at"))
+)
+_LIST_UNDER: Final = Prepared(
+    update(s.job).where(s.job.c.cube_key == bindparam("cube"), _AT_HEAD).values(turn=bindparam("to"))
+)
+_WAITING_JOB: Final = Prepared(select(s.job).where(*_MINE, is_waiting()))
+_RUNNING_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), _RUNNING))
+_RUNNING_IN_LANE: Final = Prepared(select(s.job).where(*_OF_LANE, _RUNNING))
+_STARTED: Final = Prepared(
+    update(s.job)
+    .where(*_MINE, is_waiting())
+    .values(
+        state=JobState.RUNNING.value,
+        place=None,
+        attempts=s.job.c.attempts + 1,
+        lease_until=bindparam("until"),
+        worker=bindparam("by"),
+        started_at=bindparam("now"),
+        changed_at=bindparam("now"),
+    )
+    .returning(s.job)
+)
+_STANDS_BEHIND: Final = Prepared(
+    select(s.job.c.id).where(*_OF_LANE, text(f"place IN ({s.LATER}, {s.BEHIND})")).limit(1)
+)
+_ADMIT: Final = Prepared(
+    update(s.job)
+    .where(
+        s.job.c.cube_key == bindparam("cube"),
+        s.job.c.id.in_(
+            select(_OTHER.c.id)
+            .where(
+                _OTHER.c.cube_key == bindparam("cube"),
+                _OTHER.c.lane == bindparam("job_lane"),
+                _LATER_OTHER,
+                _OTHER.c.not_before <= bindparam("now"),
+            )
+            .order_by(_OTHER.c.not_before)
+            .limit(_ADMITTED)
+        ),
+    )
+    .values(place=s.BEHIND)
+)
+_OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
+_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
+_NEXT: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1))
+_TO_HEAD: Final = Prepared(update(s.job).where(*_MINE).values(place=s.AT_HEAD, turn=bindparam("to")))
+_STEP_BEHIND: Final = Prepared(update(s.job).where(*_MINE, is_waiting()).values(place=s.BEHIND, lease_until=None))
+_STEP_LATER: Final = Prepared(
+    update(s.job).where(*_MINE, is_waiting()).values(place=s.LATER, lease_until=None, not_before=bindparam("until"))
+)
+_OFFER: Final = Prepared(
+    update(s.job).where(*_MINE, is_waiting()).values(place=s.OFFERED, lease_until=bindparam("until")).returning(s.job)
+)
+_EXTEND: Final = Prepared(
+    update(s.job)
+    .where(*_MINE, s.job.c.worker == bindparam("by"), s.job.c.attempts == bindparam("attempt"), _RUNNING)
+    .values(lease_until=bindparam("until"), done=bindparam("so_far"))
+)
+_KNOWN_PERIODIC: Final = text(
+    "INSERT INTO periodic (name, next_due) VALUES (:name, :due) ON CONFLICT (name) DO NOTHING"
+)
+_OPEN_SETS: Final = (
+    _LATER,
+    _BEHIND,
+    _AT_HEAD,
+    text(f"place = {s.OFFERED} AND lease_until IS NOT NULL"),
+    _RUNNING,
+    text("state = 'dead'"),
+)
+
+
+class SqlTurns:
+    """Implements `ports.jobs.Turns`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def heads(self, lane: str, priority: Priority, kinds: Collection[str], limit: int) -> Sequence[Head]:
+        """Return heads of these kinds, the lowest turn first."""
+        wanted = {"job_lane": lane, "urgency": int(priority), "kinds": sorted(kinds), "most": limit}
+        return [Head(row.cube_key, row.id, row.turn) for row in _HEADS.rows(self._connection, wanted)]
+
+    def due(self, lane: str, now: datetime, limit: int) -> Sequence[int]:
+        """Return cubes with jobs that stand `later` and are due, or run or are offered under a lease that is over."""
+        wanted = {"job_lane": lane, "now": to_micros(now), "most": limit}
+        found = (row.cube_key for query in (_DUE, _OVER) for row in query.rows(self._connection, wanted))
+        return list(dict.fromkeys(found))
+
+    def next_due(self, lane: str) -> datetime | None:
+        """Return when the next thing is due that stands `later` or is leased; None when there is nothing."""
+        found = [query.scalar(self._connection, {"job_lane": lane}) for query in (_NEXT_DUE, _NEXT_OVER)]
+        return min((from_micros(at) for at in found if at is not None), default=None)
+
+    def lock(self, cube_key: int) -> CubeTurn | None:
+        """Lock a cube's turn for this transaction; None when another transaction has it, or the cube is gone."""
+        return _turn(_LOCK.first(self._connection, {"cube": cube_key}))
+
+    def wait_for(self, cube_key: int) -> CubeTurn | None:
+        """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
+        return _turn(_WAIT_FOR.first(self._connection, {"cube": cube_key}))
+
+    def find(self, cube_key: int) -> CubeTurn | None:
+        """Return where a cube stands, without locking it."""
+        return _turn(_FIND.first(self._connection, {"cube": cube_key}))
+
+    def virtual(self) -> float:
+        """Return the virtual time: the turn of what began last."""
+        return float(_VIRTUAL.scalar(self._connection, {}) or 0.0)
+
+    def charge(self, turn: CubeTurn, begun: float) -> None:
+        """Store where a cube stands after a job that began at this virtual time; its heads are listed under it."""
+        at = rows.micros(turn.refilled_at)
+        _CHARGE.run(self._connection, {"cube": turn.cube_key, "to": turn.turn, "left": turn.tokens, "at": at})
+        _LIST_UNDER.run(self._connection, {"cube": turn.cube_key, "to": turn.turn})
+        _MOVE_ON.run(self._connection, {"begun": begun})
+
+    def waiting(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job that still waits."""
+        row = _WAITING_JOB.first(self._connection, {"cube": cube_key, "job_id": job_id})
+        return rows.job(row) if row else None
+
+    def running(self, cube_key: int, lane: str | None = None) -> Sequence[Job]:
+        """Return the cube's jobs that run, in a lane when one is named."""
+        if lane is None:
+            return [rows.job(row) for row in _RUNNING_JOBS.rows(self._connection, {"cube": cube_key})]
+        wanted = {"cube": cube_key, "job_lane": lane}
+        return [rows.job(row) for row in _RUNNING_IN_LANE.rows(self._connection, wanted)]
+
+    def expired(self, cube_key: int, lane: str, now: datetime) -> Sequence[Job]:
+        """Return jobs that run under a lease that is over."""
+        return [job for job in self.running(cube_key, lane) if job.lease_until is not None and job.lease_until <= now]
+
+    def recall(self, lane: str, now: datetime, *, cube_key: int | None = None) -> int:
+        """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
+        over: list[Any] = [
+            text(f"place = {s.OFFERED}"),
+            _LEASED,
+            s.job.c.lane == lane,
+            s.job.c.lease_until <= to_micros(now),
+        ]
+        if cube_key is not None:
+            over.append(s.job.c.cube_key == cube_key)
+        turn = select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == s.job.c.cube_key).scalar_subquery()
+        back = {"place": s.AT_HEAD, "lease_until": None, "turn": func.coalesce(turn, 0.0)}
+        return self._connection.execute(update(s.job).where(*over).values(back)).rowcount
+
+    def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
+        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
+        mine = {"cube": cube_key, "job_lane": lane}
+        if _STANDS_BEHIND.scalar(self._connection, mine) is None:
+            return 0
+        _ADMIT.run(self._connection, {**mine, "now": to_micros(now)})
+        moved = 0
+        for kind in kinds:
+            first = _NEXT.scalar(self._connection, {**mine, "job_kind": kind})
+            if first is None or _HAS_HEAD.scalar(self._connection, {**mine, "job_kind": kind}) is not None:
+                continue
+            moved += _TO_HEAD.run(self._connection, {"cube": cube_key, "job_id": first, "to": turn})
+        return moved
+
+    def step_back(self, cube_key: int, job_id: str, *, until: datetime | None = None) -> None:
+        """Put a job from the head behind, or `later` until a time."""
+        mine = {"cube": cube_key, "job_id": job_id}
+        if until is None:
+            _STEP_BEHIND.run(self._connection, mine)
+        else:
+            _STEP_LATER.run(self._connection, {**mine, "until": to_micros(until)})
+
+    def offer(self, cube_key: int, job_id: str, until: datetime) -> Job:
+        """Mark a head as offered until a time."""
+        wanted = {"cube": cube_key, "job_id": job_id, "until": to_micros(until)}
+        return rows.job(_OFFER.first(self._connection, wanted))
+
+    def start(self, cube_key: int, job_id: str, worker: str, now: datetime, lease_until: datetime) -> Job:
+        """Mark a waiting job as running, as one more attempt."""
+        values = {"cube": cube_key, "job_id": job_id, "by": worker, "now": to_micros(now)}
+        return rows.job(_STARTED.first(self._connection, {**values, "until": to_micros(lease_until)}))
+
+    def extend(self, jobs: Collection[Job], worker: str, lease_until: datetime) -> set[str]:
+        """Prolong leases and store progress; return the ids of those that this worker still holds."""
+        until = to_micros(lease_until)
+        return {
+            job.id
+            for job in jobs
+            if _EXTEND.run(
+                self._connection,
+                {
+                    "cube": job.cube_key,
+                    "job_id": job.id,
+                    "by": worker,
+                    "attempt": job.attempts,
+                    "until": until,
+                    "so_far": job.done,
+                },
+            )
+        }
+
+    def end(self, job: Job, worker: str) -> bool:
+        """Store the new state of a job that this worker holds; False when another has taken it over."""
+        held = (
+            s.job.c.cube_key == job.cube_key,
+            s.job.c.id == job.id,
+            s.job.c.worker == worker,
+            _RUNNING,
+        )
+        place = s.LATER if job.state in (JobState.QUEUED, JobState.FAILED) else None
+        kept = worker if job.state is JobState.RUNNING else None
+        values = {**values_of(job), "place": place, "worker": kept}
+        return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
+
+    def set_share(self, cube_key: int, share: Share) -> None:
+        """Store how much of the workers a cube may have."""
+        values = {"weight": share.weight, "most_running": share.running, "per_minute": share.per_minute}
+        mine = s.cube_turn.c.cube_key == cube_key
+        self._connection.execute(update(s.cube_turn).where(mine).values(**values, refilled_at=None))
+
+    def counts(self) -> Sequence[JobCount]:
+        """Return how many jobs of each kind are in each state, in the whole store; of what is done, none are told."""
+        found: dict[tuple[str, str, str], tuple[int, int]] = {}
+        counted = select(s.job.c.kind, s.job.c.lane, s.job.c.state, func.count(), func.min(s.job.c.not_before))
+        for which in _OPEN_SETS:
+            grouped = counted.where(which).group_by(s.job.c.kind, s.job.c.lane, s.job.c.state)
+            for kind, lane, state, count, oldest in self._connection.execute(grouped):
+                known, since = found.get((kind, lane, state), (0, oldest))
+                found[kind, lane, state] = (known + count, min(since, oldest))
+        return [
+            JobCount(kind, lane, JobState(state), count, from_micros(oldest))
+            for (kind, lane, state), (count, oldest) in sorted(found.items())
+        ]
+
+    def leaders(self) -> Mapping[str, tuple[datetime | None, datetime | None, str]]:
+        """Return periodic work by name: when it last ended, when it is next due, and how it ended."""
+        found = self._connection.execute(select(s.periodic).order_by(s.periodic.c.name))
+        return {row.name: (rows.moment(row.ended_at), from_micros(row.next_due), row.outcome) for row in found}
+
+    def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
+        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        moment = to_micros(now)
+        self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due)})
+        free = s.periodic.c.lease_until.is_(None) | (s.periodic.c.lease_until <= moment)
+        mine = (s.periodic.c.name == name, s.periodic.c.next_due <= moment, free)
+        taken: dict[str, Any] = {"worker": worker, "lease_until": to_micros(lease_until)}
+        return self._connection.execute(update(s.periodic).where(*mine).values(taken)).rowcount == 1
+
+    def led(self, name: str, worker: str, now: datetime, next_due: datetime, outcome: str) -> bool:
+        """Note that it is done, and when it is due next; False when another has taken it over."""
+        mine = (s.periodic.c.name == name, s.periodic.c.worker == worker)
+        values = {
+            "next_due": to_micros(next_due),
+            "ended_at": to_micros(now),
+            "outcome": outcome,
+            "worker": None,
+            "lease_until": None,
+        }
+        return self._connection.execute(update(s.periodic).where(*mine).values(values)).rowcount == 1
+
+
+def _turn(row: Any) -> CubeTurn | None:
+    if row is None:
+        return None
+    share = Share(row.weight, row.most_running, row.per_minute)
+    return CubeTurn(row.cube_key, row.turn, share, row.tokens, rows.moment(row.refilled_at))

@@ -1,0 +1,311 @@
+"""Who works on what next: jobs are taken in the order of turns, under leases, and end in one of their states.
+
+Rows decide, whatever queue carried the job here: a job starts under its cube's lock, only while it waits, and for kinds
+that run alone only while no other of its cube and lane does. What a job does is done by handlers in transactions of
+their own; this only says when it begins and how it ended.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from mnemic.core.fairness import begins, ends, priorities, refilled, until_token
+from mnemic.core.retrying import pause
+from mnemic.errors import BudgetError, MnemicError
+from mnemic.model.job import KINDS, WAITING, Job, JobState, Share
+from mnemic.ports.clock import Clock
+from mnemic.ports.jobs import CubeTurn, Head
+from mnemic.ports.queue import Ticket
+from mnemic.ports.store import Store, Transaction
+
+LEASE: Final = timedelta(seconds=12)
+"""A job is taken over by others when its worker was silent for so long."""
+
+OFFER: Final = timedelta(seconds=60)
+"""A job whose id was carried to workers, and that none has begun, is offered again after so long."""
+
+_LOOKED_AT: Final = 16  # heads of a priority in one look; others' locks are passed over
+_ADMITTED: Final = 64  # cubes whose due jobs are put in line in one look
+_PRUNED: Final = 16  # jobs between two prunings
+_FOREVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
+_SILENT: Final = "its worker fell silent"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What holds for a cube that has no limits of its own, and how many jobs stay to be looked at."""
+
+    running: int = 0
+    per_minute: int = 0
+    kept: int = 200
+
+
+class Dispatching:
+    """Implements `ports.queue.Rows`, and ends what it handed out. Threads may share it."""
+
+    def __init__(self, store: Store, clock: Clock, limits: Limits) -> None:
+        self._store = store
+        self._clock = clock
+        self._limits = limits
+        self._turns = itertools.count()
+        self._ended = itertools.count(1)
+        self._chance = random.Random()  # noqa: S311 - jitter, not a secret
+
+    def claim(self, worker: str, lane: str, kinds: Collection[str], most: int) -> Sequence[Job]:
+        """Take up to so many jobs, in the order of turns; they run from now on, under a lease."""
+        if not self._is_due(lane, kinds):
+            return []
+        with self._store.write() as tx:
+            tx.enter_all()
+            now = self._clock.now()
+            self._admit(tx, lane, now)
+            taken = (self._next(tx, lane, kinds, now, worker) for _ in range(most))
+            return list(itertools.takewhile(lambda job: job is not None, taken))  # type: ignore[arg-type]  # no None is left
+
+    def offer(self, lanes: Collection[str], most: int) -> Sequence[Ticket]:
+        """Mark up to so many jobs as offered, in the order of turns: their ids are to be carried to workers."""
+        found: list[Ticket] = []
+        for lane in lanes:
+            kinds = kinds_of(lane)
+            if len(found) >= most or not self._is_due(lane, kinds):
+                continue
+            with self._store.write() as tx:
+                tx.enter_all()
+                now = self._clock.now()
+                self._admit(tx, lane, now)
+                while len(found) < most and (job := self._next(tx, lane, kinds, now, None)) is not None:
+                    found.append(Ticket(job.cube_key, job.id, lane, int(job.priority)))
+        return found
+
+    def take(self, worker: str, ticket: Ticket) -> Job | None:
+        """Take an offered job; None when it must not run now or is done already: its ticket is void."""
+        with self._store.write() as tx:
+            tx.enter_all()
+            turn = tx.turns.wait_for(ticket.cube_key)
+            job = None if turn is None else tx.turns.waiting(ticket.cube_key, ticket.job_id)
+            if turn is None or job is None:
+                return None
+            now = self._clock.now()
+            if self._is_held_back(tx, job, turn):
+                return None
+            started = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
+            if not job.alone:
+                tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
+            return started
+
+    def recall(self, lanes: Collection[str]) -> int:
+        """Take back all that is offered: its tickets were lost."""
+        with self._store.write() as tx:
+            tx.enter_all()
+            return sum(tx.turns.recall(lane, _FOREVER) for lane in lanes)
+
+    def next_due(self, lanes: Collection[str]) -> datetime | None:
+        """Return when a job is due that is not yet; None when none is planned."""
+        with self._store.read() as tx:
+            tx.enter_all()
+            found = [tx.turns.next_due(lane) for lane in lanes]
+        return min((at for at in found if at is not None), default=None)
+
+    def extend(self, jobs: Collection[Job], worker: str) -> set[str]:
+        """Prolong the leases of jobs that this worker runs; return the ids of those that it still holds."""
+        with self._store.write() as tx:
+            tx.enter(*{job.cube_key for job in jobs})
+            return tx.turns.extend(jobs, worker, self._clock.now() + LEASE)
+
+    def end(self, job: Job, worker: str) -> bool:
+        """Store how a job ended, and let those behind it step forward; False when another worker has taken it over."""
+        with self._store.write() as tx:
+            tx.enter(job.cube_key)
+            turn = tx.turns.wait_for(job.cube_key)
+            now = self._clock.now()
+            ended = replace(job, changed_at=now, state=_told(tx, job))
+            if turn is None or not tx.turns.end(ended, worker):
+                return False
+            if job.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
+                revive(tx, job.cube_key, now, but=job.kind)
+                if next(self._ended) % _PRUNED == 0:
+                    tx.jobs.prune(job.cube_key, self._limits.kept)
+            advance(tx, turn, job.lane, now, everywhere=self._share(turn).running > 0)
+            return True
+
+    def done(self, job: Job, done: int) -> Job:
+        """Return a job that is done in its new state."""
+        now = self._clock.now()
+        return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=done, error=None)
+
+    def put_back(self, job: Job, done: int) -> Job:
+        """Return a job that its worker gives back, up for others at once: that counts as no try."""
+        now = self._clock.now()
+        return replace(
+            job, state=JobState.QUEUED, attempts=job.attempts - 1, lease_until=None, not_before=now, done=done
+        )
+
+    def failed(self, job: Job, error: Exception, told: str, done: int) -> Job:
+        """Return a job that failed in its new state: to be tried again, or dead after its last try.
+
+        A budget that is spent will be there again: that is no failure of the job, and counts as no try.
+        """
+        now = self._clock.now()
+        asked = error.fields.get("retry_after") if isinstance(error, MnemicError) else None
+        seconds = pause(job.attempts, self._chance.random(), asked=asked if isinstance(asked, int | float) else 0.0)
+        later = now + timedelta(seconds=seconds)
+        ended = replace(job, state=JobState.FAILED, lease_until=None, done=done, error=told, not_before=later)
+        if isinstance(error, BudgetError):
+            return replace(ended, attempts=job.attempts - 1)
+        if job.attempts >= tries_of(job.kind):
+            return replace(ended, state=JobState.DEAD, finished_at=now)
+        return ended
+
+    def _is_due(self, lane: str, kinds: Collection[str]) -> bool:
+        with self._store.read() as tx:
+            tx.enter_all()
+            if any(tx.turns.heads(lane, priority, kinds, 1) for priority in priorities(0)):
+                return True
+            return bool(tx.turns.due(lane, self._clock.now(), 1))
+
+    def _admit(self, tx: Transaction, lane: str, now: datetime) -> None:
+        """Put in line what has become due, and what was left by workers that fell silent."""
+        for cube_key in tx.turns.due(lane, now, _ADMITTED):
+            turn = tx.turns.lock(cube_key)
+            if turn is None:
+                continue
+            for job in tx.turns.expired(cube_key, lane, now):
+                left = _left(job, now)
+                tx.jobs.save(replace(left, state=_told(tx, left)))
+            tx.turns.recall(lane, now, cube_key=cube_key)
+            advance(tx, turn, lane, now)
+
+    def _next(
+        self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None
+    ) -> Job | None:
+        """Start the next job for a worker; offer it when none is named."""
+        for priority in priorities(next(self._turns)):
+            heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
+            for _ in range(len(heads)):
+                head = min(heads, key=lambda each: each.turn)
+                found = self._tried(tx, head, now, worker)
+                if isinstance(found, Job):
+                    return found
+                heads = [*(each for each in heads if each is not head), *([] if found is None else [found])]
+                if not heads:
+                    break
+        return None
+
+    def _tried(self, tx: Transaction, head: Head, now: datetime, worker: str | None) -> Job | Head | None:
+        """Start a head; None when it cannot be now, and the head with its true turn when that is a later one."""
+        turn = tx.turns.lock(head.cube_key)
+        if turn is None:
+            return None
+        if turn.turn > head.turn:
+            return replace(head, turn=turn.turn)
+        job = tx.turns.waiting(head.cube_key, head.job_id)
+        if job is None or self._is_held_back(tx, job, turn) or self._must_slow_down(tx, job, turn, now):
+            return None
+        if worker is None:
+            begun = tx.turns.offer(job.cube_key, job.id, now + OFFER)
+        else:
+            begun = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
+        self._charge(tx, turn, job, now)
+        if worker is not None and not job.alone:
+            tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
+        return begun
+
+    def _is_held_back(self, tx: Transaction, job: Job, turn: CubeTurn) -> bool:
+        """Tell whether a job must wait for others of its cube to end; it steps back if so."""
+        most = self._share(turn).running
+        held = job.alone and any(other.alone for other in tx.turns.running(job.cube_key, job.lane))
+        if held or (most and len(tx.turns.running(job.cube_key)) >= most):
+            tx.turns.step_back(job.cube_key, job.id)
+            return True
+        return False
+
+    def _must_slow_down(self, tx: Transaction, job: Job, turn: CubeTurn, now: datetime) -> bool:
+        """Tell whether a job must wait for its cube's rate; it steps back until then if so."""
+        share = self._share(turn)
+        wait = until_token(self._tokens(turn, share, now), share.per_minute) if share.per_minute else 0.0
+        if wait > 0:
+            tx.turns.step_back(job.cube_key, job.id, until=now + timedelta(seconds=wait))
+        return wait > 0
+
+    def _charge(self, tx: Transaction, turn: CubeTurn, job: Job, now: datetime) -> None:
+        share = self._share(turn)
+        begun = begins(turn.turn, tx.turns.virtual())
+        tokens = self._tokens(turn, share, now) - 1 if share.per_minute else 0.0
+        cost = KINDS[job.kind].cost if job.kind in KINDS else 1.0
+        after = ends(begun, cost, share.weight)
+        tx.turns.charge(replace(turn, turn=after, tokens=tokens, refilled_at=now), begun)
+
+    def _share(self, turn: CubeTurn) -> Share:
+        """Return a cube's limits, those of the settings where it has none of its own."""
+        own = turn.share
+        return Share(own.weight, own.running or self._limits.running, own.per_minute or self._limits.per_minute)
+
+    def _tokens(self, turn: CubeTurn, share: Share, now: datetime) -> float:
+        if turn.refilled_at is None:
+            return float(share.per_minute)
+        return refilled(turn.tokens, (now - turn.refilled_at).total_seconds(), share.per_minute)
+
+
+def kinds_of(lane: str) -> Sequence[str]:
+    """Return the kinds of jobs of a lane."""
+    return [kind.name for kind in KINDS.values() if kind.lane == lane]
+
+
+def tries_of(kind: str) -> int:
+    """Return how often a job of a kind is tried before it is dead."""
+    return KINDS[kind].tries if kind in KINDS else 1
+
+
+def advance(tx: Transaction, turn: CubeTurn, lane: str, now: datetime, *, everywhere: bool = False) -> None:
+    """Let those of a cube that stand behind step forward, in all lanes when what ended was counted over all."""
+    lanes = {kind.lane for kind in KINDS.values()} if everywhere else {lane}
+    for each in sorted(lanes):
+        tx.turns.advance(turn.cube_key, each, now, kinds_of(each), turn.turn)
+
+
+def revive(tx: Transaction, cube_key: int, now: datetime, *, but: str) -> None:
+    """Give the dead jobs of a cube one more try, except those of a kind that has just made up for them."""
+    for job in tx.jobs.list(cube_key, states=[JobState.DEAD]):
+        if job.kind != but:
+            tx.jobs.save(again(job, now, tries=1))
+
+
+def again(job: Job, now: datetime, *, tries: int | None = None) -> Job:
+    """Return an ended job up for so many more tries, all when no number is given."""
+    attempts = 0 if tries is None else max(0, tries_of(job.kind) - tries)
+    return replace(
+        job,
+        state=JobState.FAILED,
+        attempts=attempts,
+        not_before=now,
+        finished_at=None,
+        lease_until=None,
+        changed_at=now,
+    )
+
+
+def _left(job: Job, now: datetime) -> Job:
+    """Return a job whose worker fell silent, for another one to take; dead when that has happened too often."""
+    left = replace(job, state=JobState.QUEUED, lease_until=None, not_before=now, changed_at=now, error=_SILENT)
+    if job.attempts < tries_of(job.kind):
+        return left
+    told = f"the process died {job.attempts} times while it ran this job"
+    return replace(left, state=JobState.DEAD, finished_at=now, error=told)
+
+
+def _told(tx: Transaction, job: Job) -> JobState:
+    """Return the state that a job is stored in: of those that merge, one of a kind is `queued` at one time."""
+    if job.state is not JobState.QUEUED or job.merge:
+        return job.state
+    others = tx.jobs.list(job.cube_key, states=[JobState.QUEUED], kinds=[job.kind], limit=1)
+    return JobState.FAILED if others else JobState.QUEUED
+
+
+def is_open(job: Job) -> bool:
+    """Tell whether a job is still to be done."""
+    return job.state in (*WAITING, JobState.RUNNING)

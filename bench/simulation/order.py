@@ -6,6 +6,7 @@ computed with it comes from `mnemic.core.fairness`. Only cubes with something th
 
 from __future__ import annotations
 
+import enum
 import heapq
 from collections import deque
 from collections.abc import Sequence
@@ -15,12 +16,19 @@ from typing import Final
 from mnemic.core import fairness
 from mnemic.model.job import Kind, Priority
 
-ONE: Final = "one"
-"""One virtual time for all."""
-EACH: Final = "each"
-"""A virtual time, and a turn of each cube, for each lane and priority."""
-NONE: Final = "none"
-"""No sharing: first come, first served, as a plain queue does it."""
+PRIORITIES: Final = tuple(Priority)
+LOOKS: Final = tuple(fairness.priorities(turn) for turn in range(sum(fairness.PRIORITY_WEIGHTS.values())))
+"""The order in which a worker looks at the priorities, for one round of turns."""
+
+
+class Rule(enum.Enum):
+    """How far a virtual time reaches, and under what a cube's next job is listed."""
+
+    FIRST_COME = "first come, first served"
+    ONE_TIME = "one virtual time for all; a job is listed under its cube's own turn"
+    ONE_TIME_CAUGHT_UP = "one virtual time for all; a job is listed under the later of turn and virtual time"
+    EACH = "a virtual time for each lane and priority; listed under the later of turn and virtual time"
+    HALF_ON = "the same, and the virtual time is half way through what began last, not at its beginning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,22 +62,20 @@ class Cube:
 
 
 class Order:
-    """The heads of a store.
+    """The heads of a store. Jobs are numbers whose times of arrival are in `times`."""
 
-    `clock` says how far one virtual time reaches. `jobs` are numbers whose time of arrival is in `times`.
-    """
-
-    def __init__(self, kinds: Sequence[Kind], times: Sequence[float], *, clock: str = EACH) -> None:
+    def __init__(self, kinds: Sequence[Kind], times: Sequence[float], *, rule: Rule = Rule.EACH) -> None:
         self._kinds = kinds
         self._times = times
-        self._clock = clock
+        self._rule = rule
         lanes = sorted({kind.lane for kind in kinds})
-        self._lists: dict[str, list[list[tuple[float, int, Cube, int]]]] = {
-            lane: [[] for _ in Priority] for lane in lanes
+        self.lists: dict[str, list[list[tuple[float, int, Cube, int]]]] = {
+            lane: [[] for _ in PRIORITIES] for lane in lanes
         }
-        places = {kind.name: lanes.index(kind.lane) * len(Priority) + kind.priority for kind in kinds}
-        self._domain = [0 if clock == ONE else places[kind.name] for kind in kinds]
-        self._virtual = [0.0] * (len(lanes) * len(Priority))
+        self._list_of = [self.lists[kind.lane][kind.priority] for kind in kinds]
+        apart = rule in (Rule.EACH, Rule.HALF_ON)
+        self._domain = [lanes.index(kind.lane) * len(PRIORITIES) + kind.priority if apart else 0 for kind in kinds]
+        self._virtual = [0.0] * (len(lanes) * len(PRIORITIES))
         self._stamps = 0
         self.cubes: dict[int, Cube] = {}
         self.weights: dict[int, float] = {}
@@ -97,16 +103,15 @@ class Order:
 
     def next(self, lane: str, turn: int) -> Head | None:
         """Take the next head off its list, as a worker does that takes its job number `turn`."""
-        lists = self._lists[lane]
-        for priority in fairness.priorities(turn):
-            head = _first(lists[priority])
-            if head is not None:
+        lists = self.lists[lane]
+        for priority in LOOKS[turn % len(LOOKS)]:
+            if lists[priority] and (head := _first(lists[priority])):
                 return head
         return None
 
     def of_priority(self, lane: str, priority: Priority) -> Head | None:
         """Take the next head of a priority off its list."""
-        return _first(self._lists[lane][priority])
+        return _first(self.lists[lane][priority])
 
     def may_start(self, head: Head) -> bool:
         """Tell whether it may run now; what may not stands behind until the one before it has ended."""
@@ -121,9 +126,13 @@ class Order:
         """Start a head's job and return it: the cube's turn and the virtual time move on."""
         cube, kind, traits = head.cube, head.kind, self._kinds[head.kind]
         domain = self._domain[kind]
-        begun = max(head.turn, cube.turns.get(domain, 0.0))
-        self._virtual[domain] = begun
-        cube.turns[domain] = fairness.ends(begun, traits.cost, cube.weight)
+        begun = fairness.begins(cube.turns.get(domain, 0.0), self._virtual[domain])
+        if self._rule is not Rule.ONE_TIME:
+            begun = max(head.turn, cube.turns.get(domain, 0.0))
+        ends = fairness.ends(begun, traits.cost, cube.weight)
+        moved_on = (begun + ends) / 2 if self._rule is Rule.HALF_ON else begun
+        self._virtual[domain] = max(moved_on, self._virtual[domain])
+        cube.turns[domain] = ends
         job = cube.waiting[kind].popleft()
         cube.taken.discard(kind)
         cube.running += 1
@@ -132,8 +141,8 @@ class Order:
         for other in list(cube.listed):  # they stand under the cube's new turn now
             if self._domain[other] == domain:
                 del cube.listed[other]
-                self._list(cube, other)
-        self._list(cube, kind)
+                self._list(cube, other, goes_on=True)
+        self._list(cube, kind, goes_on=True)
         return job
 
     def ended(self, cube: Cube, kind: int) -> None:
@@ -142,20 +151,21 @@ class Order:
         cube.running -= 1
         if traits.alone:
             cube.alone.discard(traits.lane)
-            for other in list(cube.blocked):
-                if self._kinds[other].lane == traits.lane:
-                    cube.blocked.discard(other)
-                    self._list(cube, other)
-        if not cube.running and not any(cube.waiting.values()):
-            self._leave(cube)
-
-    def _leave(self, cube: Cube) -> None:
-        """Forget a cube that is idle and whose turns the virtual time has reached: it is like one never seen."""
-        if all(turn <= self._virtual[domain] for domain, turn in cube.turns.items()):
+            for other in [each for each in cube.blocked if self._kinds[each].lane == traits.lane]:
+                cube.blocked.discard(other)
+                self._list(cube, other)
+        if not cube.running and not any(cube.waiting.values()) and self._is_even(cube):
             self.cubes.pop(cube.key, None)
 
-    def _list(self, cube: Cube, kind: int) -> None:
-        """Put the first job of a kind at the head, unless none waits or it has to wait for another of its cube."""
+    def _is_even(self, cube: Cube) -> bool:
+        """Tell whether the virtual time has reached a cube's turns: it is like one never seen then."""
+        return all(turn <= self._virtual[domain] for domain, turn in cube.turns.items())
+
+    def _list(self, cube: Cube, kind: int, *, goes_on: bool = False) -> None:
+        """Put the first job of a kind at the head, unless none waits or it has to wait for another of its cube.
+
+        Where work of a cube goes on without a pause, its turn alone counts.
+        """
         waiting = cube.waiting.get(kind)
         if not waiting or kind in cube.listed or kind in cube.taken:
             return
@@ -163,12 +173,16 @@ class Order:
         if traits.alone and traits.lane in cube.alone:
             cube.blocked.add(kind)
             return
+        self._stamps = cube.listed[kind] = self._stamps + 1
+        heapq.heappush(self._list_of[kind], (self._place(cube, kind, waiting[0], goes_on), self._stamps, cube, kind))
+
+    def _place(self, cube: Cube, kind: int, job: int, goes_on: bool) -> float:
+        """Return under what a cube's next job of a kind is listed."""
+        if self._rule is Rule.FIRST_COME:
+            return self._times[job]
         domain = self._domain[kind]
-        turn = fairness.begins(cube.turns.get(domain, 0.0), self._virtual[domain])
-        self._stamps += 1
-        cube.listed[kind] = self._stamps
-        place = self._times[waiting[0]] if self._clock == NONE else turn
-        heapq.heappush(self._lists[traits.lane][traits.priority], (place, self._stamps, cube, kind))
+        turn = cube.turns.get(domain, 0.0)
+        return turn if goes_on or self._rule is Rule.ONE_TIME else fairness.begins(turn, self._virtual[domain])
 
 
 def _first(heads: list[tuple[float, int, Cube, int]]) -> Head | None:

@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.simulation.order import EACH, Cube, Head, Order
+from bench.simulation.order import Cube, Head, Order, Rule
 from bench.simulation.streams import Shard, Streams
-from bench.simulation.traffic import Traffic
+from bench.simulation.traffic import BURST, Traffic
 
 LEASE: Final = 12.0
 """Seconds after which a job of a silent worker is taken over."""
@@ -37,7 +37,7 @@ class Plan:
 
     lane: str
     workers: int
-    clock: str = EACH
+    rule: Rule = Rule.EACH
     shards: int = 0
     ahead: int = 0
     deaths: float = 0.0
@@ -48,11 +48,14 @@ class Plan:
 
 @dataclass
 class Run:
-    """What happened. Times are NaN for jobs that never began: those that merged with others."""
+    """What happened. Times are NaN for jobs that never began: those that merged with others.
+
+    `passed` counts the jobs of the burst's cube that began between a job's arrival and its own beginning.
+    """
 
     traffic: Traffic
     started: NDArray[np.float64]
-    begun_before: NDArray[np.int64]
+    passed: NDArray[np.int64]
     ended: Counter[int] = field(default_factory=Counter)
     merged: int = 0
     deaths: int = 0
@@ -60,6 +63,7 @@ class Run:
     finished_at: float = 0.0
     carried: list[int] = field(default_factory=list)
     most_cubes: int = 0
+    worked: float = 0.0
 
     @property
     def ages(self) -> NDArray[np.float64]:
@@ -86,7 +90,7 @@ class Simulation:
         self._cubes = traffic.cubes.tolist()
         self._kinds = traffic.kinds.tolist()
         self._seconds = traffic.seconds.tolist()
-        self._order = Order(traffic.names, self._times, clock=plan.clock)
+        self._order = Order(traffic.names, self._times, rule=plan.rule)
         self._order.weights = dict(plan.weights)
         self._streams = (
             Streams(self._order, plan.lane, shards=plan.shards, ahead=plan.ahead, shard_of=shard_of)
@@ -98,8 +102,9 @@ class Simulation:
         self._events: list[tuple[float, int, int, int, Cube | None, int]] = []
         self._stamp = 0
         self._claims_free = 0.0
+        self._burst = [rank == BURST for rank in traffic.ranks.tolist()]
         self._begun = 0
-        self._begun_at = [0] * len(self._times)
+        self._passed = [0] * len(self._times)
         self._started = [float("nan")] * len(self._times)
         self._run = Run(traffic, np.empty(0), np.empty(0))
 
@@ -109,7 +114,7 @@ class Simulation:
         while arrived < count or self._events:
             if not self._events or (arrived < count and self._times[arrived] <= self._events[0][0]):
                 now = self._times[arrived]
-                self._begun_at[arrived] = self._begun
+                self._passed[arrived] = self._begun
                 self._order.add(arrived, self._cubes[arrived], self._kinds[arrived])
                 arrived += 1
             else:
@@ -118,7 +123,7 @@ class Simulation:
                 self._give(now)
             if len(self._order.cubes) > run.most_cubes:
                 run.most_cubes = len(self._order.cubes)
-        run.started, run.begun_before = np.array(self._started), np.array(self._begun_at)
+        run.started, run.passed = np.array(self._started), np.array(self._passed)
         run.merged, run.finished_at = self._order.merged, max(now, run.finished_at)
         run.carried = self._streams.carried if self._streams else []
         return run
@@ -129,6 +134,7 @@ class Simulation:
             self._idle.append(worker)
         elif cube is not None and what == _END:
             self._run.ended[job] += 1
+            self._run.worked += self._seconds[job]
             self._run.finished_at = now
             self._order.ended(cube, self._kinds[job])
             self._idle.append(worker)
@@ -163,8 +169,8 @@ class Simulation:
         job = self._order.start(head)
         if self._started[job] != self._started[job]:  # not a number yet: its first try
             self._started[job] = now
-            self._begun_at[job] = self._begun - self._begun_at[job]
-            self._begun += 1
+            self._passed[job] = self._begun - self._passed[job]
+            self._begun += self._burst[job]
         ends = now + self._seconds[job]
         if self._plan.deaths and self._chance.random() < self._plan.deaths:
             died = now + self._chance.random() * self._seconds[job]

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from bench.simulation.order import Head, Order
-from mnemic.core import fairness
-from mnemic.model.job import Priority
+from bench.simulation.order import LOOKS, PRIORITIES, Head, Order
 
 Shard = Callable[[int, int], int]
 """Says which of so many shards a cube's jobs go to."""
@@ -24,17 +22,20 @@ class Streams:
     def __init__(self, order: Order, lane: str, *, shards: int, ahead: int, shard_of: Shard) -> None:
         self._order = order
         self._lane = lane
+        self._heads = order.lists[lane]
         self._ahead = ahead
         self._shard_of = shard_of
         self._shards = shards
-        self._streams: list[list[deque[Head]]] = [[deque() for _ in range(shards)] for _ in Priority]
-        self._filled: list[dict[int, None]] = [{} for _ in Priority]
-        self._length = [0 for _ in Priority]
+        self._streams: list[list[deque[Head]]] = [[deque() for _ in range(shards)] for _ in PRIORITIES]
+        self._filled: list[dict[int, None]] = [{} for _ in PRIORITIES]
+        self._length = [0 for _ in PRIORITIES]
         self.carried = [0] * shards
 
     def fill(self) -> None:
         """Offer heads until so many of each priority are on their way."""
-        for priority in Priority:
+        for priority in PRIORITIES:
+            if not self._heads[priority]:
+                continue
             while self._length[priority] < self._ahead:
                 head = self._order.of_priority(self._lane, priority)
                 if head is None:
@@ -47,7 +48,7 @@ class Streams:
 
     def next(self, turn: int) -> Head | None:
         """Take what a worker reads that takes its job number `turn`; None when all streams are empty."""
-        for priority in fairness.priorities(turn):
+        for priority in LOOKS[turn % len(LOOKS)]:
             filled = self._filled[priority]
             if not filled:
                 continue

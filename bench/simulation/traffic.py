@@ -21,6 +21,9 @@ FEEDBACK: Final = Kind("feedback", priority=Priority.INTERACTIVE, merges=False)
 INGEST: Final = Kind("ingest", alone=False, merges=False)
 """A kind to come: a document of many. Jobs of this kind do not merge, so that a cube can queue as many as it likes."""
 
+BURST: Final = 0
+"""The rank of the cube that queues very many jobs at one moment."""
+
 KINDS_HERE: Final[Mapping[str, Kind]] = {**KINDS, FEEDBACK.name: FEEDBACK, INGEST.name: INGEST}
 
 
@@ -120,7 +123,7 @@ def seconds_of(mix: Sequence[Stream]) -> float:
 
 
 def with_burst(traffic: Traffic, *, at: float, count: int, kind: str, seconds: float, cubes: int) -> Traffic:
-    """Let one cube that was quiet until then queue `count` jobs at one moment. It has rank 0, and a key of its own."""
+    """Let one cube that was quiet until then queue `count` jobs at one moment. It has a rank and a key of its own."""
     place = int(np.searchsorted(traffic.times, at))
     number = next(number for number, each in enumerate(traffic.names) if each.name == kind)
 
@@ -131,7 +134,7 @@ def with_burst(traffic: Traffic, *, at: float, count: int, kind: str, seconds: f
         traffic.names,
         put(traffic.times, at),
         put(traffic.cubes, cubes + 1),
-        put(traffic.ranks, 0),
+        put(traffic.ranks, BURST),
         put(traffic.kinds, number),
         put(traffic.seconds, seconds),
     )

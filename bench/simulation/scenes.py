@@ -1,0 +1,134 @@
+"""What is simulated: everyday traffic with a burst, and small scenes in which one rule of sharing differs from another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from bench.simulation.running import Plan, Run, Simulation
+from bench.simulation.streams import Shard
+from bench.simulation.traffic import (
+    FEEDBACK,
+    INGEST,
+    KINDS_HERE,
+    MIXES,
+    Traffic,
+    arrivals,
+    seconds_of,
+    with_burst,
+)
+from mnemic.model.job import ORGANIZE, QUICK, Kind
+
+WATCHED: Final = 1
+"""The rank of the cube whose waiting a small scene is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a simulation is. `seconds` of arrivals in each lane, `burst` jobs of one cube after a seventh of it."""
+
+    workers: int = 1_000
+    cubes: int = 10_000_000
+    exponent: float = 1.0
+    quick_seconds: float = 20.0
+    slow_seconds: float = 600.0
+    burst: int = 100_000
+    ahead: int = 1_000
+    seed: int = 5
+
+    def seconds(self, lane: str) -> float:
+        """Return how long jobs of a lane come in."""
+        return self.quick_seconds if lane == QUICK else self.slow_seconds
+
+
+FULL: Final = Size()
+SMALL: Final = Size(workers=20, cubes=10_000, quick_seconds=8.0, slow_seconds=400.0, burst=400, ahead=20)
+
+
+def traffic_of(size: Size, lane: str, load: float, *, burst: bool) -> Traffic:
+    """Draw what comes in, so that workers would be busy for `load` of their time with what does not merge.
+
+    A first, short run finds out how much of it merges.
+    """
+    mix = MIXES[lane]
+    draws = np.random.default_rng(size.seed)
+    rate = load * size.workers / seconds_of(mix)
+
+    def drawn(rate: float, seconds: float) -> Traffic:
+        count = max(200, int(rate * seconds))
+        return arrivals(mix, rate=rate, count=count, cubes=size.cubes, exponent=size.exponent, draws=draws)
+
+    probe = drawn(rate, size.seconds(lane) / 8)
+    took = Simulation(probe, Plan(lane, size.workers * 4), lambda _key, _shards: 0).run()
+    kept = float(took.traffic.seconds[np.isfinite(took.started)].sum() / probe.seconds.sum())
+    found = drawn(rate / kept, size.seconds(lane))
+    if not burst:
+        return found
+    at, seconds = size.seconds(lane) / 7, next(each.seconds for each in mix if each.kind is INGEST)
+    return with_burst(found, at=at, count=size.burst, kind=INGEST.name, seconds=seconds, cubes=size.cubes)
+
+
+def run(traffic: Traffic, plan: Plan, shard_of: Shard) -> Run:
+    """Simulate, and make sure that each job came to its end once."""
+    done = Simulation(traffic, plan, shard_of).run()
+    if wrong := done.check():
+        raise SystemExit(f"the simulation is wrong: {'; '.join(wrong)}")
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Jobs of a scene: so many of a kind of each cube, the first at `at` and another after each `every` seconds."""
+
+    kind: Kind
+    cubes: Sequence[int]
+    count: int
+    every: float
+    at: float = 0.0
+    seconds: float = 0.05
+    rank: int = 2
+
+
+def scene(parts: Sequence[Part]) -> Traffic:
+    """Return the jobs of all parts in the order of their arrival."""
+    names = tuple(dict.fromkeys(part.kind for part in parts))
+    rows = [
+        (part.at + number * part.every, cube, part.rank, names.index(part.kind), part.seconds)
+        for part in parts
+        for number in range(part.count)
+        for cube in part.cubes
+    ]
+    rows.sort(key=lambda row: row[0])
+    times, cubes, ranks, kinds, seconds = (np.array(column) for column in zip(*rows, strict=True))
+    return Traffic(names, times.astype(float), cubes, ranks, kinds, seconds.astype(float))
+
+
+SCENES: Final = {
+    "one cube has 20,000 jobs; another adds one every second": scene(
+        [
+            Part(INGEST, [9], 20_000, 0.0),
+            Part(KINDS_HERE[ORGANIZE], [1], 60, 1.0, at=1.0, rank=WATCHED),
+        ]
+    ),
+    "100 cubes have 200 jobs each; a person gives feedback 20 times a second; a third adds every 5 s": scene(
+        [
+            Part(INGEST, range(100, 200), 200, 0.0),
+            Part(FEEDBACK, [9], 1_200, 0.05, seconds=0.02),
+            Part(KINDS_HERE[ORGANIZE], [1], 12, 5.0, at=1.0, rank=WATCHED),
+        ]
+    ),
+    "new cubes bring a tenth more than can be done, for a minute; an older one adds every second": scene(
+        [
+            *(
+                Part(KINDS_HERE[ORGANIZE], range(1_000 + 176 * second, 1_176 + 176 * second), 1, 0.0, at=float(second))
+                for second in range(60)
+            ),
+            Part(KINDS_HERE[ORGANIZE], [1], 58, 1.0, at=0.5, rank=WATCHED),
+        ]
+    ),
+}
+"""Small scenes for eight workers, in which one cube is watched."""
+SCENE_WORKERS: Final = 8

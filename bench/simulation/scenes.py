@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from bench.simulation.order import Rule
 from bench.simulation.running import Plan, Run, Simulation
 from bench.simulation.streams import Shard
 from bench.simulation.traffic import (
@@ -33,7 +34,7 @@ class Size:
     workers: int = 1_000
     cubes: int = 10_000_000
     exponent: float = 1.0
-    quick_seconds: float = 20.0
+    quick_seconds: float = 12.0
     slow_seconds: float = 600.0
     burst: int = 100_000
     ahead: int = 1_000
@@ -106,29 +107,64 @@ def scene(parts: Sequence[Part]) -> Traffic:
     return Traffic(names, times.astype(float), cubes, ranks, kinds, seconds.astype(float))
 
 
-SCENES: Final = {
-    "one cube has 20,000 jobs; another adds one every second": scene(
-        [
-            Part(INGEST, [9], 20_000, 0.0),
-            Part(KINDS_HERE[ORGANIZE], [1], 60, 1.0, at=1.0, rank=WATCHED),
-        ]
-    ),
-    "100 cubes have 200 jobs each; a person gives feedback 20 times a second; a third adds every 5 s": scene(
-        [
-            Part(INGEST, range(100, 200), 200, 0.0),
-            Part(FEEDBACK, [9], 1_200, 0.05, seconds=0.02),
-            Part(KINDS_HERE[ORGANIZE], [1], 12, 5.0, at=1.0, rank=WATCHED),
-        ]
-    ),
-    "new cubes bring a tenth more than can be done, for a minute; an older one adds every second": scene(
-        [
-            *(
-                Part(KINDS_HERE[ORGANIZE], range(1_000 + 176 * second, 1_176 + 176 * second), 1, 0.0, at=float(second))
-                for second in range(60)
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A small scene in which one cube is watched: how long it waits, or how much more than others it gets."""
+
+    name: str
+    traffic: Traffic
+    weight: float = 1.0
+    until: float = 0.0
+
+    def told(self, rule: Rule) -> str:
+        """Return what the watched cube comes to under a rule."""
+        plan = Plan(QUICK, _SCENE_WORKERS, rule=rule, weights=((1, self.weight),))
+        done = run(self.traffic, plan, lambda _key, _shards: 0)
+        watched = self.traffic.ranks == WATCHED
+        if not self.until:
+            ages = done.ages[watched]
+            return f"{np.nanmax(ages):.2f} s"
+        begun = done.started < self.until
+        plain = self.traffic.ranks == _PLAIN
+        others = (begun & plain).sum() / len(np.unique(self.traffic.cubes[plain]))
+        return f"{(begun & watched).sum() / others:.1f} times"
+
+
+_SCENE_WORKERS: Final = 8
+_PLAIN: Final = 2
+_ORGANIZE: Final = KINDS_HERE[ORGANIZE]
+_TALKS = Part(FEEDBACK, [9], 1_200, 0.05, seconds=0.02, rank=3)
+
+
+def scenes() -> Sequence[Scene]:
+    """Return scenes for eight workers; a job takes 50 ms, feedback 20."""
+    new = [
+        Part(_ORGANIZE, range(1_000 + 176 * second, 1_176 + 176 * second), 1, 0.0, at=float(second), rank=3)
+        for second in range(60)
+    ]
+    return (
+        Scene(
+            "a cube has 20,000 jobs; another adds every second and waits at most",
+            scene([Part(INGEST, [9], 20_000, 0.0), Part(_ORGANIZE, [1], 60, 1.0, at=1.0, rank=WATCHED)]),
+        ),
+        Scene(
+            "100 cubes have 200 jobs each, one gives feedback 20 times a second; another adds every 5 s and waits at most",
+            scene(
+                [
+                    Part(INGEST, range(100, 200), 200, 0.0),
+                    _TALKS,
+                    Part(_ORGANIZE, [1], 12, 5.0, at=1.0, rank=WATCHED),
+                ]
             ),
-            Part(KINDS_HERE[ORGANIZE], [1], 58, 1.0, at=0.5, rank=WATCHED),
-        ]
-    ),
-}
-"""Small scenes for eight workers, in which one cube is watched."""
-SCENE_WORKERS: Final = 8
+        ),
+        Scene(
+            "new cubes bring a tenth more than can be done; one that is served already adds every second and waits at most",
+            scene([*new, Part(_ORGANIZE, [1], 58, 1.0, at=0.5, rank=WATCHED)]),
+        ),
+        Scene(
+            "50 cubes have 400 jobs each, one gives feedback 20 times a second; one of weight 10 gets as much as theirs",
+            scene([Part(INGEST, range(100, 150), 400, 0.0), _TALKS, Part(INGEST, [1], 4_000, 0.0, rank=WATCHED)]),
+            weight=10.0,
+            until=30.0,
+        ),
+    )

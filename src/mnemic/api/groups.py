@@ -75,7 +75,7 @@ class Jobs:
         limit: int = 100,
         cube: str | None = None,
     ) -> Sequence[Job]:
-        """Return jobs, newest first; the last one's id as `after` gives the next page. Dead letters: `states="dead"`."""
+        """Return jobs, newest first; the last id as `after` gives the next page. Dead letters: `states="dead"`."""
         return self._parts.jobs.list(
             user=user, open_only=open_only, states=states, kinds=kinds, after=after, limit=limit, cube=cube
         )

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from bench.simulation import showing
 from bench.simulation.scenes import FULL, SMALL, Size
-from bench.simulation.streams import stable_shard as shard_of
 from bench.tables import Table
+from mnemic.model.sharding import shard_of
 
 
 def tables(size: Size) -> Iterator[Table]:

@@ -43,8 +43,8 @@ class Head:
 class Cube:
     """What is known of a cube with work.
 
-    `waiting` are its jobs in order, by kind. A kind with work has a head that is `listed`, under a stamp, or `taken` off
-    its list, or is `blocked` by a job that runs alone.
+    `waiting` are its jobs in order, by kind. A kind with work has a head that is `listed`, under a stamp, or `taken`
+    off its list, or is `blocked` by a job that runs alone.
     """
 
     __slots__ = ("alone", "blocked", "key", "listed", "running", "taken", "turns", "waiting", "weight")
@@ -174,9 +174,11 @@ class Order:
             cube.blocked.add(kind)
             return
         self._stamps = cube.listed[kind] = self._stamps + 1
-        heapq.heappush(self._list_of[kind], (self._place(cube, kind, waiting[0], goes_on), self._stamps, cube, kind))
+        heapq.heappush(
+            self._list_of[kind], (self._place(cube, kind, waiting[0], goes_on=goes_on), self._stamps, cube, kind)
+        )
 
-    def _place(self, cube: Cube, kind: int, job: int, goes_on: bool) -> float:
+    def _place(self, cube: Cube, kind: int, job: int, *, goes_on: bool) -> float:
         """Return under what a cube's next job of a kind is listed."""
         if self._rule is Rule.FIRST_COME:
             return self._times[job]

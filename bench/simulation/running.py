@@ -55,7 +55,8 @@ class Run:
 
     traffic: Traffic
     started: NDArray[np.float64]
-    passed: NDArray[np.int64]
+    passed: NDArray[np.float64]
+    finished: NDArray[np.float64]
     ended: Counter[int] = field(default_factory=Counter)
     merged: int = 0
     deaths: int = 0
@@ -63,7 +64,6 @@ class Run:
     finished_at: float = 0.0
     carried: list[int] = field(default_factory=list)
     most_cubes: int = 0
-    worked: float = 0.0
 
     @property
     def ages(self) -> NDArray[np.float64]:
@@ -106,11 +106,12 @@ class Simulation:
         self._begun = 0
         self._passed = [0] * len(self._times)
         self._started = [float("nan")] * len(self._times)
-        self._run = Run(traffic, np.empty(0), np.empty(0))
+        self._finished = list(self._started)
+        self._run = Run(traffic, np.empty(0), np.empty(0), np.empty(0))
 
     def run(self) -> Run:
         """Let time pass until nothing is left to do."""
-        count, arrived, run = len(self._times), 0, self._run
+        count, arrived, run, now = len(self._times), 0, self._run, 0.0
         while arrived < count or self._events:
             if not self._events or (arrived < count and self._times[arrived] <= self._events[0][0]):
                 now = self._times[arrived]
@@ -121,9 +122,9 @@ class Simulation:
                 now = self._happen()
             if self._idle:
                 self._give(now)
-            if len(self._order.cubes) > run.most_cubes:
-                run.most_cubes = len(self._order.cubes)
-        run.started, run.passed = np.array(self._started), np.array(self._passed)
+            run.most_cubes = max(run.most_cubes, len(self._order.cubes))
+        run.started, run.finished = np.array(self._started), np.array(self._finished)
+        run.passed = np.array(self._passed, dtype=float)
         run.merged, run.finished_at = self._order.merged, max(now, run.finished_at)
         run.carried = self._streams.carried if self._streams else []
         return run
@@ -134,8 +135,7 @@ class Simulation:
             self._idle.append(worker)
         elif cube is not None and what == _END:
             self._run.ended[job] += 1
-            self._run.worked += self._seconds[job]
-            self._run.finished_at = now
+            self._finished[job] = self._run.finished_at = now
             self._order.ended(cube, self._kinds[job])
             self._idle.append(worker)
         elif cube is not None:  # the lease of a worker that died is over

@@ -1,4 +1,4 @@
-"""What is simulated: everyday traffic with a burst, and small scenes in which one rule of sharing differs from another."""
+"""What is simulated: everyday traffic with a burst, and small scenes in which rules of sharing differ."""
 
 from __future__ import annotations
 
@@ -133,38 +133,38 @@ class Scene:
 _SCENE_WORKERS: Final = 8
 _PLAIN: Final = 2
 _ORGANIZE: Final = KINDS_HERE[ORGANIZE]
-_TALKS = Part(FEEDBACK, [9], 1_200, 0.05, seconds=0.02, rank=3)
+_TALKS = Part(FEEDBACK, [9], 500, 0.05, seconds=0.02, rank=3)
 
 
 def scenes() -> Sequence[Scene]:
     """Return scenes for eight workers; a job takes 50 ms, feedback 20."""
     new = [
         Part(_ORGANIZE, range(1_000 + 176 * second, 1_176 + 176 * second), 1, 0.0, at=float(second), rank=3)
-        for second in range(60)
+        for second in range(20)
     ]
     return (
         Scene(
-            "a cube has 20,000 jobs; another adds every second and waits at most",
-            scene([Part(INGEST, [9], 20_000, 0.0), Part(_ORGANIZE, [1], 60, 1.0, at=1.0, rank=WATCHED)]),
+            "a cube has 4,000 jobs; another adds every second and waits at most",
+            scene([Part(INGEST, [9], 4_000, 0.0), Part(_ORGANIZE, [1], 20, 1.0, at=1.0, rank=WATCHED)]),
         ),
         Scene(
-            "100 cubes have 200 jobs each, one gives feedback 20 times a second; another adds every 5 s and waits at most",
+            "100 cubes have 40 jobs each, one talks 20 times a second; another adds every 2 s and waits at most",
             scene(
                 [
-                    Part(INGEST, range(100, 200), 200, 0.0),
+                    Part(INGEST, range(100, 200), 40, 0.0),
                     _TALKS,
-                    Part(_ORGANIZE, [1], 12, 5.0, at=1.0, rank=WATCHED),
+                    Part(_ORGANIZE, [1], 12, 2.0, at=1.0, rank=WATCHED),
                 ]
             ),
         ),
         Scene(
-            "new cubes bring a tenth more than can be done; one that is served already adds every second and waits at most",
-            scene([*new, Part(_ORGANIZE, [1], 58, 1.0, at=0.5, rank=WATCHED)]),
+            "new cubes bring a tenth more than can be done; an older one adds every second and waits at most",
+            scene([*new, Part(_ORGANIZE, [1], 19, 1.0, at=0.5, rank=WATCHED)]),
         ),
         Scene(
-            "50 cubes have 400 jobs each, one gives feedback 20 times a second; one of weight 10 gets as much as theirs",
-            scene([Part(INGEST, range(100, 150), 400, 0.0), _TALKS, Part(INGEST, [1], 4_000, 0.0, rank=WATCHED)]),
+            "50 cubes have 60 jobs each, one talks 20 times a second; one of weight 10 gets as much as theirs",
+            scene([Part(INGEST, range(100, 150), 60, 0.0), _TALKS, Part(INGEST, [1], 600, 0.0, rank=WATCHED)]),
             weight=10.0,
-            until=30.0,
+            until=15.0,
         ),
     )

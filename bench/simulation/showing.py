@@ -12,7 +12,7 @@ from bench.simulation.order import PRIORITIES, Rule
 from bench.simulation.running import Plan, Run
 from bench.simulation.scenes import Size, run, scenes, traffic_of
 from bench.simulation.streams import Shard
-from bench.simulation.traffic import BURST, MIXES, Traffic, seconds_of
+from bench.simulation.traffic import BURST, INGEST, MIXES, Traffic, seconds_of
 from bench.tables import Cell, Table
 from mnemic.model.job import QUICK, SLOW
 
@@ -47,9 +47,9 @@ def ages(size: Size, shard_of: Shard) -> list[Table]:
     workers = f"{size.workers:,} workers, {size.cubes:,} cubes, Zipf with exponent {size.exponent:g}"
     note = (
         f"{workers}. A load of 1 keeps all workers busy with what does not merge. In the quick lane one cube queues "
-        f"{size.burst:,} jobs at one moment on top of it. A worker dies in one of {1 / DEATHS:,.0f} jobs. Seconds from a "
-        f"job's arrival to its beginning. Light: cubes beyond the first {size.cubes * LIGHT:,.0f}; heaviest: the first "
-        f"{HEAVIEST}, whose jobs run one at a time."
+        f"{size.burst:,} jobs at one moment on top of it. A worker dies in one of {1 / DEATHS:,.0f} jobs. Seconds from "
+        f"a job's arrival to its beginning. Light: cubes beyond the first {size.cubes * LIGHT:,.0f}; heaviest: the "
+        f"first {HEAVIEST}, whose jobs run one at a time."
     )
     heads = ("lane", "queue", "load")
     columns = [*heads, "jobs", "merged %", *(f"{who} {at}" for who in ("all but the burst:", "light:") for at in _AGES)]
@@ -72,17 +72,19 @@ def burst(size: Size, shard_of: Shard, load: float = 0.8) -> Table:
         (f"streams, {size.workers} of a priority on their way", RULE, 16, size.workers),
     )
     at = traffic.times[traffic.ranks == BURST][0]
+    alike = traffic.priorities == INGEST.priority
     for name, rule, shards, ahead in ways:
         done = run(traffic, Plan(QUICK, size.workers, rule=rule, shards=shards, ahead=ahead), shard_of)
         over = np.nanmax(done.started[traffic.ranks == BURST])
-        during = _light(traffic, size) & (traffic.times > at) & (traffic.times < over) & np.isfinite(done.started)
+        during = _light(traffic, size) & alike & (traffic.times > at) & (traffic.times < over)
+        during &= np.isfinite(done.started)
         passed, waited = done.passed[during], done.ages[during] * 1e3
         rows.append([name, int(during.sum()), float(over - at), *_spread(passed), *_spread(waited)])
     columns = ["queue", "single jobs", "the burst lasts s", "jobs of the burst before it: p50", "p99", "most"]
     columns += ["waited ms: p50", "p99", "most"]
     note = (
-        f"Jobs of light cubes while one cube has {size.burst:,} queued, at a load of {load:g}, {size.workers:,} workers, no "
-        "deaths. A job of the burst takes 80 ms on average."
+        f"Jobs of light cubes, of the burst's priority, while one cube has {size.burst:,} queued; a load of {load:g}, "
+        f"{size.workers:,} workers, no deaths. A job of the burst takes 80 ms."
     )
     return Table("(s) A single job beside a cube that has very many", columns, rows, note)
 
@@ -99,7 +101,8 @@ def shards(size: Size, shard_of: Shard, load: float = 0.95) -> Table:
         tame = traffic.ranks > HEAVIEST
         rows.append([count, *(_hottest(shard[which], count) for which in (slice(None), began, tame & began))])
     columns = ["shards", "all that arrives", "what runs", f"without the {HEAVIEST} heaviest cubes"]
-    note = f"Jobs of the hottest shard against the mean, {len(traffic.times):,} jobs of {len(np.unique(traffic.cubes)):,} cubes."
+    cubes = len(np.unique(traffic.cubes))
+    note = f"Jobs of the hottest shard against the mean; {len(traffic.times):,} jobs of {cubes:,} cubes come in."
     return Table("(s) The hottest shard", columns, rows, note)
 
 
@@ -116,20 +119,14 @@ def claiming(size: Size, shard_of: Shard) -> Table:
     rows: list[list[Cell]] = []
     mix = MIXES[QUICK]
     for seconds in CLAIMING:
-        traffic = traffic_of(size, QUICK, 1.05, burst=False)
-        early = traffic.times < size.quick_seconds / 6
-        part = Traffic(traffic.names, *(each[early] for each in _columns(traffic)))
+        part = traffic_of(size, QUICK, 1.05, burst=False).until(size.quick_seconds / 6)
         done = run(part, Plan(QUICK, size.workers, rule=RULE, claiming=seconds), shard_of)
-        count = np.isfinite(done.started).sum()
+        begun = int((done.started < part.times[-1]).sum())
         ceiling = min(size.workers / seconds_of(mix), 1 / seconds if seconds else float("inf"))
-        rows.append([seconds * 1e3, float(count / np.nanmax(done.started)), ceiling, float(np.nanquantile(done.ages, 0.5))])
+        rows.append([seconds * 1e3, float(begun / part.times[-1]), ceiling, float(np.nanquantile(done.ages, 0.5))])
     columns = ["ms in which others cannot take a job", "jobs begun/s", "no more than", "waited s, p50"]
     note = f"{size.workers:,} workers, load 1.05: what one lock in the taking of a job comes to."
     return Table("(s) Taking jobs one after another", columns, rows, note)
-
-
-def _columns(traffic: Traffic) -> tuple[NDArray[np.generic], ...]:
-    return (traffic.times, traffic.cubes, traffic.ranks, traffic.kinds, traffic.seconds)
 
 
 def _by_cube(done: Run, size: Size) -> Sequence[Cell]:
@@ -143,7 +140,7 @@ def _by_cube(done: Run, size: Size) -> Sequence[Cell]:
 
 
 def _by_priority(done: Run) -> Sequence[Cell]:
-    urgency = np.array([kind.priority for kind in done.traffic.names])[done.traffic.kinds]
+    urgency = done.traffic.priorities
     usual = done.traffic.ranks > HEAVIEST
     found = ((urgency == each) & usual for each in PRIORITIES)
     return [cell for which in found for cell in _quantiles(done.ages[which], (0.5, 0.99, 0.999))]
@@ -162,7 +159,7 @@ def _seconds(value: float) -> Cell:
     return f"{value:.3f}" if value < 1 else f"{value:.1f}"
 
 
-def _spread(values: NDArray[np.generic]) -> list[Cell]:
+def _spread(values: NDArray[np.float64]) -> list[Cell]:
     if not len(values):
         return [None, None, None]
     return [float(np.quantile(values, 0.5)), float(np.quantile(values, 0.99)), float(values.max())]

@@ -7,7 +7,6 @@ rotation, so that none is looked at first each time.
 
 from __future__ import annotations
 
-import zlib
 from collections import deque
 from collections.abc import Callable
 
@@ -62,8 +61,3 @@ class Streams:
             self._length[priority] -= 1
             return head
         return None
-
-
-def stable_shard(cube_key: int, shards: int) -> int:
-    """Return a cube's shard."""
-    return zlib.crc32(str(cube_key).encode()) % shards

@@ -63,9 +63,15 @@ class Traffic:
     seconds: NDArray[np.float64]
 
     @property
-    def span(self) -> float:
-        """Seconds from the beginning to the last arrival."""
-        return float(self.times[-1])
+    def priorities(self) -> NDArray[np.int64]:
+        """The priority of each job."""
+        return np.array([int(kind.priority) for kind in self.names])[self.kinds]
+
+    def until(self, moment: float) -> Traffic:
+        """Return what has arrived by then."""
+        count = int(np.searchsorted(self.times, moment))
+        times, cubes, ranks = self.times[:count], self.cubes[:count], self.ranks[:count]
+        return Traffic(self.names, times, cubes, ranks, self.kinds[:count], self.seconds[:count])
 
 
 def zipf(draws: np.random.Generator, exponent: float, most: int, count: int) -> NDArray[np.int64]:
@@ -77,12 +83,14 @@ def zipf(draws: np.random.Generator, exponent: float, most: int, count: int) -> 
     if exponent <= 0:
         raise ValueError("the exponent of a Zipf law is above 0")
     found = np.empty(0, dtype=np.int64)
-    low, high = _integral(np.array([1.5, most + 0.5]), exponent) - np.array([1.0, 0.0])
+    low, high = _integral(np.array([1.5, most + 0.5], dtype=np.float64), exponent) - np.array([1.0, 0.0])
     while len(found) < count:
         drawn = high + draws.random(int((count - len(found)) * 1.2) + 16) * (low - high)
         places = _inverse(drawn, exponent)
         ranks = np.clip(np.rint(places), 1, most).astype(np.int64)
-        kept = drawn >= _integral(ranks + 0.5, exponent) - np.power(ranks.astype(np.float64), -exponent)
+        kept = drawn >= _integral(ranks.astype(np.float64) + 0.5, exponent) - np.power(
+            ranks.astype(np.float64), -exponent
+        )
         found = np.concatenate([found, ranks[kept]])
     return found[:count]
 
@@ -96,7 +104,7 @@ def _inverse(y: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
 
 
 def key_of(ranks: NDArray[np.int64], cubes: int) -> NDArray[np.int64]:
-    """Return cube keys from 1 on: every rank has one of its own, and who is busy says nothing about when it was made."""
+    """Return cube keys from 1 on, each rank its own; who is busy says nothing about when it was made."""
     step = int(cubes * 0.618034) | 1
     while math.gcd(step, cubes) != 1:
         step += 2
@@ -126,15 +134,11 @@ def with_burst(traffic: Traffic, *, at: float, count: int, kind: str, seconds: f
     """Let one cube that was quiet until then queue `count` jobs at one moment. It has a rank and a key of its own."""
     place = int(np.searchsorted(traffic.times, at))
     number = next(number for number, each in enumerate(traffic.names) if each.name == kind)
-
-    def put(into: NDArray[np.generic], value: float) -> NDArray[np.generic]:
-        return np.insert(into, place, np.full(count, value, dtype=into.dtype))
-
     return Traffic(
         traffic.names,
-        put(traffic.times, at),
-        put(traffic.cubes, cubes + 1),
-        put(traffic.ranks, BURST),
-        put(traffic.kinds, number),
-        put(traffic.seconds, seconds),
+        np.insert(traffic.times, place, np.full(count, at)),
+        np.insert(traffic.cubes, place, np.full(count, cubes + 1)),
+        np.insert(traffic.ranks, place, np.full(count, BURST)),
+        np.insert(traffic.kinds, place, np.full(count, number)),
+        np.insert(traffic.seconds, place, np.full(count, seconds)),
     )

@@ -131,6 +131,9 @@ class Settings:
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
     """Threads for each lane of background work in this process; `mnemic worker --threads` says its own."""
+    worker_kinds: str = ""
+    """Kinds of jobs that this process runs, comma-separated, such as `organize,embed`; empty means all. Some process
+    must run each kind."""
     jobs_running: int = 0
     """Jobs of a cube that run at one time, unless the cube has a limit of its own; 0 means no limit."""
     jobs_per_minute: int = 0

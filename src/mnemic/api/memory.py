@@ -60,7 +60,7 @@ class Memory:
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
-        self._parts.worker.wake()
+        self._parts.begin()
 
     def __enter__(self) -> Self:
         return self

@@ -173,6 +173,10 @@ class Turns(Protocol):
         """Store the new state of a job that this worker holds; False when another has taken it over."""
         ...
 
+    def dead(self, cube_key: int) -> Sequence[Job]:
+        """Return the cube's dead jobs."""
+        ...
+
     def set_share(self, cube_key: int, share: Share) -> None:
         """Store how much of the workers a cube may have."""
         ...

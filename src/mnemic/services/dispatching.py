@@ -182,7 +182,7 @@ class Dispatching:
         """Start the next job for a worker; offer it when none is named."""
         for priority in priorities(next(self._turns)):
             heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
-            for _ in range(len(heads)):
+            for _ in range(2 * len(heads)):  # each once, and once more under its true turn
                 head = min(heads, key=lambda each: each.turn)
                 found = self._tried(tx, head, now, worker)
                 if isinstance(found, Job):
@@ -206,9 +206,9 @@ class Dispatching:
             begun = tx.turns.offer(job.cube_key, job.id, now + OFFER)
         else:
             begun = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
-        self._charge(tx, turn, job, now)
+        after = self._charge(tx, turn, job, now)
         if worker is not None and not job.alone:
-            tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
+            tx.turns.advance(job.cube_key, job.lane, now, [job.kind], after)
         return begun
 
     def _is_held_back(self, tx: Transaction, job: Job, turn: CubeTurn) -> bool:
@@ -228,13 +228,15 @@ class Dispatching:
             tx.turns.step_back(job.cube_key, job.id, until=now + timedelta(seconds=wait))
         return wait > 0
 
-    def _charge(self, tx: Transaction, turn: CubeTurn, job: Job, now: datetime) -> None:
+    def _charge(self, tx: Transaction, turn: CubeTurn, job: Job, now: datetime) -> float:
+        """Count a job that begins to its cube; return where the cube stands then."""
         share = self._share(turn)
         begun = begins(turn.turn, tx.turns.virtual())
         tokens = self._tokens(turn, share, now) - 1 if share.per_minute else 0.0
         cost = KINDS[job.kind].cost if job.kind in KINDS else 1.0
         after = ends(begun, cost, share.weight)
         tx.turns.charge(replace(turn, turn=after, tokens=tokens, refilled_at=now), begun)
+        return after
 
     def _share(self, turn: CubeTurn) -> Share:
         """Return a cube's limits, those of the settings where it has none of its own."""
@@ -266,7 +268,7 @@ def advance(tx: Transaction, turn: CubeTurn, lane: str, now: datetime, *, everyw
 
 def revive(tx: Transaction, cube_key: int, now: datetime, *, but: str) -> None:
     """Give the dead jobs of a cube one more try, except those of a kind that has just made up for them."""
-    for job in tx.jobs.list(cube_key, states=[JobState.DEAD]):
+    for job in tx.turns.dead(cube_key):
         if job.kind != but:
             tx.jobs.save(again(job, now, tries=1))
 

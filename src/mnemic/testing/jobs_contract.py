@@ -118,10 +118,12 @@ def check_leases(open_store: OpenStore) -> None:
         assert taken.attempts == 2
         assert tx.turns.extend([held], "w1", NOON + 9 * MINUTE) == set()
         assert not tx.turns.end(replace(held, state=JobState.DONE), "w1")
-        assert tx.turns.end(replace(taken, state=JobState.DONE, lease_until=None, finished_at=NOON), "w2")
+        ended = replace(taken, state=JobState.DONE, lease_until=None, finished_at=NOON, error="no \ud800 \0 luck")
+        assert tx.turns.end(ended, "w2")
         stored = tx.jobs.get(cube.key, job.id)
         assert stored is not None
         assert stored.state is JobState.DONE
+        assert stored.error in ("no \ufffd \ufffd luck", "no \ufffd \0 luck")
         assert tx.turns.next_due(QUICK) is None
 
 

@@ -19,6 +19,7 @@ from mnemic.ports.embedder import Embedder, questions_of
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
+from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.worker import Worker, Workplace
 from mnemic.services.accounts import Accounts
@@ -52,10 +53,11 @@ from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
+from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
-from mnemic.wiring.work import handlers_of, workers_of
+from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 
 _log = logging.getLogger(__name__)
 
@@ -105,6 +107,7 @@ class Parts:
     worker: Worker
     waiting: Waiting
     jobs: JobDesk
+    periodic: Periodic
     queue: Queue
     language: Language | None
     accounts: Accounts
@@ -112,9 +115,16 @@ class Parts:
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
+    def begin(self) -> None:
+        """Begin the background work, when this process is to do any."""
+        self.worker.wake()
+        if self.settings.worker:
+            self.periodic.start()
+
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
         try:
+            self.periodic.close()
             self.worker.close()
             self.settle()
         except StoreError:
@@ -207,7 +217,10 @@ def _assembled(
         idle=settle,
         threads=settings.worker_threads,
         enabled=settings.worker,
+        kinds=kinds_of(settings),
     )
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
+    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep))
     desk = JobDesk(store, clock, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
@@ -242,6 +255,7 @@ def _assembled(
         worker=worker,
         waiting=Waiting(store, clock, scoping, worker, desk),
         jobs=desk,
+        periodic=periodic,
         queue=workers.queue,
     )
 

@@ -192,7 +192,7 @@ def values_of(job: Job) -> dict[str, Any]:
         "finished_at": rows.micros(job.finished_at),
         "changed_at": to_micros(job.changed_at or job.created_at),
         "done": job.done,
-        "error": job.error,
+        "error": None if job.error is None else rows.plain(job.error),
         "payload": rows.to_json(dict(job.payload)),
         "parent": job.parent,
         "trace": job.trace,

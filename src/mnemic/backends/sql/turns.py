@@ -17,7 +17,7 @@ from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.jobs import is_waiting, values_of
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.job import Job, JobCount, JobState, Priority, Share
+from mnemic.model.job import WAITING, Job, JobCount, JobState, Priority, Share
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.ports.jobs import CubeTurn, Head
 
@@ -134,6 +134,15 @@ _EXTEND: Final = Prepared(
     .where(*_MINE, s.job.c.worker == bindparam("by"), s.job.c.attempts == bindparam("attempt"), _RUNNING)
     .values(lease_until=bindparam("until"), done=bindparam("so_far"))
 )
+_ENDS: Final = (
+    "state", "place", "worker", "attempts", "not_before", "lease_until", "finished_at", "changed_at", "done", "error",
+)  # fmt: skip
+_END: Final = Prepared(
+    update(s.job)
+    .where(*_MINE, s.job.c.worker == bindparam("by"), _RUNNING)
+    .values({name: bindparam(name) for name in _ENDS})
+)
+_DEAD_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), text("state = 'dead'")))
 _KNOWN_PERIODIC: Final = text(
     "INSERT INTO periodic (name, next_due) VALUES (:name, :due) ON CONFLICT (name) DO NOTHING"
 )
@@ -275,16 +284,15 @@ class SqlTurns:
 
     def end(self, job: Job, worker: str) -> bool:
         """Store the new state of a job that this worker holds; False when another has taken it over."""
-        held = (
-            s.job.c.cube_key == job.cube_key,
-            s.job.c.id == job.id,
-            s.job.c.worker == worker,
-            _RUNNING,
-        )
-        place = s.LATER if job.state in (JobState.QUEUED, JobState.FAILED) else None
+        place = s.LATER if job.state in WAITING else None
         kept = worker if job.state is JobState.RUNNING else None
         values = {**values_of(job), "place": place, "worker": kept}
-        return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
+        given = {name: value for name, value in values.items() if name in _ENDS}
+        return _END.run(self._connection, {"cube": job.cube_key, "job_id": job.id, "by": worker, **given}) == 1
+
+    def dead(self, cube_key: int) -> Sequence[Job]:
+        """Return the cube's dead jobs."""
+        return [rows.job(row) for row in _DEAD_JOBS.rows(self._connection, {"cube": cube_key})]
 
     def set_share(self, cube_key: int, share: Share) -> None:
         """Store how much of the workers a cube may have."""

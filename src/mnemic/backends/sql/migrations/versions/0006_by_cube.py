@@ -369,7 +369,7 @@ def upgrade() -> None:
     else:
         from mnemic.backends.sql import postgres_schema  # noqa: PLC0415 - needed once in the life of a store there
 
-        postgres_schema.create(op)
+        postgres_schema.create(op.get_bind())
     op.execute("INSERT INTO virtual_time (name, turn) VALUES ('jobs', 0)")
 
 

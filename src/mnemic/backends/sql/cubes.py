@@ -70,7 +70,7 @@ class SqlCubes:
         grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
         self._connection.execute(insert(s.cube_grant), grant)
         self._connection.execute(insert(s.cube_state), {"cube_key": key})
-        self._connection.execute(insert(s.cube_turn), {"cube_key": key})
+        self._connection.execute(insert(s.cube_share), {"cube_key": key})
         return Cube(cube_id, key, name, kind, owner, created_at)
 
     def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
@@ -108,6 +108,7 @@ class SqlCubes:
 
     def delete(self, cube_key: int) -> Mapping[str, int]:
         """Erase a cube with all that is in it; return the number of rows of each kind."""
+        self.touch(cube_key)  # who writes to it now ends first
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, cube_key, keys)
         removed = {

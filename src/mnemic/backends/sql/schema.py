@@ -444,11 +444,10 @@ job_task = Table(
     sqlite_with_rowid=False,
 )
 
-cube_turn = Table(
-    "cube_turn",
+cube_share = Table(
+    "cube_share",
     metadata,
     _cube(),
-    Column("turn", Float, nullable=False, server_default=text("0")),
     Column("weight", Float, nullable=False, server_default=text("1")),
     Column("most_running", Integer, nullable=False, server_default=text("0")),
     Column("per_minute", Integer, nullable=False, server_default=text("0")),
@@ -456,10 +455,21 @@ cube_turn = Table(
     Column("refilled_at", BigInteger),
 )
 
+cube_turn = Table(
+    "cube_turn",
+    metadata,
+    _cube(),
+    Column("lane", Text, primary_key=True),
+    Column("priority", SmallInteger, primary_key=True, autoincrement=False),
+    Column("turn", Float, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 virtual_time = Table(
     "virtual_time",
     metadata,
-    Column("name", Text, primary_key=True),
+    Column("lane", Text, primary_key=True),
+    Column("priority", SmallInteger, primary_key=True, autoincrement=False),
     Column("turn", Float, nullable=False),
 )
 

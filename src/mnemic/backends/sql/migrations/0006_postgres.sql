@@ -31,9 +31,10 @@ CREATE TABLE store_info (
     CONSTRAINT pk_store_info PRIMARY KEY (name)
 );
 CREATE TABLE virtual_time (
-    name text COLLATE "C" NOT NULL,
+    lane text COLLATE "C" NOT NULL,
+    priority smallint NOT NULL,
     turn double precision NOT NULL,
-    CONSTRAINT pk_virtual_time PRIMARY KEY (name)
+    CONSTRAINT pk_virtual_time PRIMARY KEY (lane, priority)
 ) WITH (fillfactor = 10);
 CREATE TABLE change (
     cube_key bigint NOT NULL,
@@ -66,15 +67,23 @@ CREATE TABLE cube_state (
     CONSTRAINT fk_cube_state_cube_key
         FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 ) WITH (fillfactor = 50);
-CREATE TABLE cube_turn (
+CREATE TABLE cube_share (
     cube_key bigint NOT NULL,
-    turn double precision DEFAULT 0 NOT NULL,
     weight double precision DEFAULT 1 NOT NULL,
     most_running integer DEFAULT 0 NOT NULL,
     per_minute integer DEFAULT 0 NOT NULL,
     tokens double precision DEFAULT 0 NOT NULL,
     refilled_at bigint,
-    CONSTRAINT pk_cube_turn PRIMARY KEY (cube_key),
+    CONSTRAINT pk_cube_share PRIMARY KEY (cube_key),
+    CONSTRAINT fk_cube_share_cube_key
+        FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
+) WITH (fillfactor = 50);
+CREATE TABLE cube_turn (
+    cube_key bigint NOT NULL,
+    lane text COLLATE "C" NOT NULL,
+    priority smallint NOT NULL,
+    turn double precision NOT NULL,
+    CONSTRAINT pk_cube_turn PRIMARY KEY (cube_key, lane, priority),
     CONSTRAINT fk_cube_turn_cube_key
         FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 ) WITH (fillfactor = 50);
@@ -379,7 +388,9 @@ DECLARE
     reached constant text := $reached$
         CASE WHEN (SELECT current_setting('mnemic.cubes', true)) = '*' THEN true
         ELSE cube_key = ANY (
-            (SELECT string_to_array(nullif(current_setting('mnemic.cubes', true), ''), ',')::bigint[])::bigint[]
+            (SELECT string_to_array(
+                nullif(nullif(current_setting('mnemic.cubes', true), ''), '*'), ','
+            )::bigint[])::bigint[]
         ) END
     $reached$;
     -- The operator @@ might tell of rows that may not be seen, so that PostgreSQL asks no index for it before it has
@@ -390,7 +401,7 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY[
-        'change', 'cube_state', 'cube_turn', 'entity', 'entry', 'entry_text', 'forgotten', 'job', 'job_task',
+        'change', 'cube_share', 'cube_state', 'cube_turn', 'entity', 'entry', 'entry_text', 'forgotten', 'job', 'job_task',
         'memory', 'memory_version', 'mention', 'message', 'model_call', 'page', 'relation', 'segment', 'session',
         'source', 'vector'
     ] LOOP
@@ -450,4 +461,5 @@ END $$;
 -- Rows of these are changed all the time.
 ALTER TABLE job SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 ALTER TABLE cube_state SET (autovacuum_vacuum_scale_factor = 0.05);
+ALTER TABLE cube_share SET (autovacuum_vacuum_scale_factor = 0.05);
 ALTER TABLE cube_turn SET (autovacuum_vacuum_scale_factor = 0.05);

@@ -1,0 +1,70 @@
+"""What a move of a whole store did, and what a backup is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class TableMoved:
+    """One table on both sides: its rows, and a hash of their content that does not depend on their order."""
+
+    table: str
+    rows: int
+    hash: str
+    arrived: int
+    arrived_hash: str
+
+    @property
+    def same(self) -> bool:
+        """Whether what arrived is what was there."""
+        return (self.rows, self.hash) == (self.arrived, self.arrived_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What a move did, or a comparison of two stores found.
+
+    `again` names the cubes that were written to while they were moved and were moved once more; `differing`, those that
+    a comparison found not to be the same. `closed` tells that the source opens no more; `settings` says what to set.
+    """
+
+    source: str
+    target: str
+    cubes: int
+    tables: tuple[TableMoved, ...]
+    seconds: float
+    again: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
+    resumed: bool = False
+    closed: bool = False
+    settings: tuple[str, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the source has."""
+        return sum(each.rows for each in self.tables)
+
+    @property
+    def same(self) -> bool:
+        """Whether both stores hold the same."""
+        return all(each.same for each in self.tables)
+
+    def __repr__(self) -> str:
+        return f"<Moved {self.rows:,} rows in {self.cubes:,} cubes to {self.target}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A backup: a folder that opens as a memory. `rows` and `cubes` are what was counted when it was verified."""
+
+    path: Path
+    made_at: datetime
+    source: str
+    cubes: int
+    rows: int
+    bytes: int
+    seconds: float = 0.0
+    removed: tuple[str, ...] = ()

@@ -38,8 +38,8 @@ class Settings:
     vector_index_from: int = 50_000
     """Passages of a cube from which `auto` leaves comparing to pgvector."""
     redis_url: str = field(default="", repr=False)
-    """Redis 6.2 or newer, or Valkey, that carries jobs to workers, such as redis://host:6379/0; empty means that workers
-    ask the database."""
+    """Redis 6.2 or newer, or Valkey, that carries jobs to workers, such as redis://host:6379/0; empty means that
+    workers ask the database."""
     redis_prefix: str = "mnemic"
     """First part of the names of all keys in Redis; stores that share a server need different ones."""
     redis_shards: int = 16

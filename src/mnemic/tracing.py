@@ -32,7 +32,7 @@ def current() -> Trace | None:
 
 @contextmanager
 def tracing(trace_id: str | None = None, *, job: str | None = None) -> Iterator[Trace]:
-    """Do what the block does as part of a call: of the one named, else of the one that is going on, else of a new one."""
+    """Do what the block does as part of a call: the one named, else the one that is going on, else a new one."""
     going_on = _CURRENT.get()
     trace = Trace(trace_id or (going_on.id if going_on else new_id()), job or (going_on.job if going_on else None))
     token = _CURRENT.set(trace)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mnemic import wiring
-from mnemic.model.job import Job
+from mnemic.errors import InputError
+from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube
@@ -58,20 +59,93 @@ class LanguageModels:
 
 
 class Jobs:
-    """Background work: `memory.jobs`."""
+    """Background work: `memory.jobs`. The answers are the same whatever carries jobs, and after a restart."""
 
     def __init__(self, parts: wiring.Parts) -> None:
         self._parts = parts
 
-    def list(self, *, user: str | int, open_only: bool = False, cube: str | None = None) -> Sequence[Job]:
-        """Return jobs, newest first."""
-        return self._parts.explain.jobs(user=user, open_only=open_only, cube=cube)
+    def list(
+        self,
+        *,
+        user: str | int,
+        open_only: bool = False,
+        states: Sequence[str] | str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        cube: str | None = None,
+    ) -> Sequence[Job]:
+        """Return jobs, newest first; the last id as `after` gives the next page. Dead letters: `states="dead"`."""
+        return self._parts.jobs.list(
+            user=user, open_only=open_only, states=states, kinds=kinds, after=after, limit=limit, cube=cube
+        )
+
+    def get(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
+        """Return a job: its state, tries, times, and why it failed. Raises `NotFoundError`."""
+        return self._parts.jobs.get(id, user=user, cube=cube)
+
+    def task(self, task: str | int, *, user: str | int, cube: str | None = None) -> Task:
+        """Return a task of your own (`add(…, task=…)`): its state, its jobs and what they led to."""
+        return self._parts.jobs.task(task, user=user, cube=cube)
+
+    def counts(self, *, user: str | int, cube: str | None = None) -> Sequence[StateCount]:
+        """Return how many jobs are in each state that occurs, and when the oldest of them came."""
+        return self._parts.jobs.counts(user=user, cube=cube)
 
     def wait(
-        self, jobs: str | Sequence[str] | None = None, *, user: str | int, timeout: float = 60, cube: str | None = None
+        self,
+        jobs: str | Sequence[str] | None = None,
+        *,
+        user: str | int,
+        task: str | int | None = None,
+        timeout: float = 60,
+        cube: str | None = None,
     ) -> Sequence[Job]:
-        """Wait until jobs (default: all of the user's open ones) are finished; return them.
+        """Wait until jobs (default: all of the user's open ones), or those of a task, are finished; return them.
 
         Raises `WaitTimeoutError` after `timeout` seconds (the work goes on), `JobError` for one that ended dead.
         """
-        return self._parts.worker.wait(cube, jobs, user=str(user), timeout=timeout)
+        if task is not None:
+            if jobs is not None:
+                raise InputError("task", "give jobs or a task, not both")
+            return self._parts.waiting.wait_for_task(str(task), user=str(user), cube=cube, timeout=timeout)
+        return self._parts.waiting.wait(cube, jobs, user=str(user), timeout=timeout)
+
+    def events(
+        self, *, user: str | int, since: Job | None = None, timeout: float | None = None, cube: str | None = None
+    ) -> Iterator[Job]:
+        """Yield jobs as they change, first those that are there; the last one as `since` goes on behind it.
+
+        It ends when nothing has changed for `timeout` seconds; without, never.
+        """
+        return self._parts.waiting.events(user=user, cube=cube, since=since, timeout=timeout)
+
+    def cancel(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
+        """Cancel a job that waits; `rebuild` makes up for it. Raises `ConflictError` when it does not wait."""
+        return self._parts.jobs.cancel(id, user=user, cube=cube)
+
+    def retry(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
+        """Let a job that is dead, cancelled or failed be tried again, at once and with all its tries."""
+        retried = self._parts.jobs.retry(id, user=user, cube=cube)
+        self._parts.worker.wake()
+        return retried
+
+    def drop(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
+        """Erase a job that has ended, such as a dead letter; return it as it was."""
+        return self._parts.jobs.drop(id, user=user, cube=cube)
+
+    def share(self, *, user: str | int, cube: str | None = None) -> Share:
+        """Return how much of the workers a cube may have; zeros are what the settings say."""
+        return self._parts.jobs.share(user=user, cube=cube)
+
+    def set_share(
+        self,
+        *,
+        user: str | int,
+        weight: float = 1.0,
+        running: int = 0,
+        per_minute: int = 0,
+        cube: str | None = None,
+    ) -> Share:
+        """Say how much of the workers a cube may have: its weight beside others, jobs at one time, jobs in a minute."""
+        return self._parts.jobs.set_share(Share(weight, running, per_minute), user=user, cube=cube)

@@ -97,20 +97,22 @@ class Memory:
         session: str | int | None = None,
         agent: str | int | None = None,
         cube: str | None = None,
+        task: str | int | None = None,
         wait: bool = False,
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them.
 
         A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
         said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
-        already (same id, or same session, speaker, time and words) is skipped and named in the reply. With `wait`, the
+        already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name
+        of your own under which the background work of many calls can be looked at (`jobs.task`). With `wait`, the
         background work that refines it is finished first. Raises `InputError` naming the field, `ConflictError` when
         an id is taken by other content.
         """
-        added = self._parts.remember.add(messages, user=user, session=session, agent=agent, cube=cube)
+        added = self._parts.remember.add(messages, user=user, session=session, agent=agent, cube=cube, task=task)
         self._parts.worker.wake()
         if wait and added.job is not None:
-            self._parts.worker.wait(added.cube, [added.job], user=str(user))
+            self._parts.waiting.wait(added.cube, [added.job], user=str(user))
             added = self._read_by_model(added, str(user))
         return added
 
@@ -119,7 +121,7 @@ class Memory:
         if self._parts.language is None:
             return added
         try:
-            self._parts.worker.wait(added.cube, None, user=user, patient=False)
+            self._parts.waiting.wait(added.cube, None, user=user, patient=False)
         except (JobError, WaitTimeoutError) as error:
             told = f"stored, and read by rules; the language model has not read it yet: {error}"
             return replace(added, notes=(*added.notes, told))
@@ -214,7 +216,7 @@ class Memory:
         job = self._parts.rebuild.run(user=user, cube=cube)
         self._parts.worker.wake()
         if wait and job is not None:
-            self._parts.worker.wait(cube, job, user=str(user), timeout=3_600)
+            self._parts.waiting.wait(cube, job, user=str(user), timeout=3_600)
         return job
 
     def reorganize(self, *, user: str | int, dry_run: bool = False, cube: str | None = None) -> MemoryChange | None:

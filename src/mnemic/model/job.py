@@ -101,7 +101,7 @@ class Job:
     """A unit of background work. `done` counts what it has finished, for progress.
 
     `merge` is "" when it merges with another one that waits, else its own id. `payload` names what it is about, small
-    and JSON; content stays where it is. `parent` is the job that caused it, `trace` names the call that it goes back to.
+    and JSON; content stays where it is. `parent` is the job that caused it, `trace` the call that it goes back to.
     """
 
     id: str
@@ -142,7 +142,6 @@ def queued(
     not_before: datetime | None = None,
     payload: Mapping[str, Any] | None = None,
     parent: str | None = None,
-    trace: str = "",
 ) -> Job:
     """Return a new job that is due at once, or not before a time."""
     traits = KINDS[kind]
@@ -160,7 +159,6 @@ def queued(
         merge="" if traits.merges else job_id,
         payload=payload or {},
         parent=parent,
-        trace=trace,
     )
 
 

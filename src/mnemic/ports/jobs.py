@@ -121,6 +121,10 @@ class Turns(Protocol):
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
         ...
 
+    def find(self, cube_key: int) -> CubeTurn | None:
+        """Return where a cube stands, without locking it."""
+        ...
+
     def virtual(self) -> float:
         """Return the virtual time: the turn of what began last."""
         ...
@@ -142,11 +146,11 @@ class Turns(Protocol):
         ...
 
     def recall(self, lane: str, now: datetime, *, cube_key: int | None = None) -> int:
-        """Put offered jobs whose time is over by `now` back to the head; return how many. All cubes when none is named."""
+        """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
         ...
 
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
-        """Put what is due behind, and the first of each of these kinds that has no head at the head; return how many."""
+        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
         ...
 
     def step_back(self, cube_key: int, job_id: str, *, until: datetime | None = None) -> None:
@@ -182,7 +186,7 @@ class Turns(Protocol):
         ...
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take a piece of periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
         ...
 
     def led(self, name: str, worker: str, now: datetime, next_due: datetime, outcome: str) -> bool:

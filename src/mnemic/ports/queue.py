@@ -45,23 +45,23 @@ class Rows(Protocol):
 
 
 class Bell(Protocol):
-    """Wakes who waits for work. It may ring too often, and a ring may be lost: who waits looks by itself now and then."""
+    """Wakes who waits for work. It may ring too often, and a ring may be lost: who waits looks by itself, too."""
 
     def ring(self, lanes: Collection[str]) -> None:
         """Say that rows of these lanes were committed. Never raises, never waits."""
         ...
 
     def listen(self, wake: Callable[[Collection[str]], None]) -> Callable[[], None]:
-        """Call `wake` with lanes at each ring, on any thread, of any process that the bell reaches; return what ends it."""
+        """Call `wake` with lanes at each ring, on any thread, in each process that is reached; return what ends it."""
         ...
 
 
 class Queue(Protocol):
     """Hands jobs to workers.
 
-    Guarantees. A job is handed to one worker at a time, and again only when that worker's lease is over. What is lost on
-    the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. An outage of its
-    server raises nothing in `announce`, and in `take` a `QueueError` that says when to try again.
+    Guarantees. A job is handed to one worker at a time, and again only when that worker's lease is over. What is lost
+    on the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. An outage of
+    its server raises nothing in `announce`, and in `take` a `QueueError` that says when to try again.
     """
 
     def announce(self, lanes: Collection[str]) -> None:

@@ -1,9 +1,9 @@
 """The store: one place for everything Mnemic keeps, read and written in transactions.
 
 Guarantees. A write transaction is all or nothing and durable when its block ends; writers to one cube queue up, in one
-process and across processes (from `Cubes.touch` on; on SQLite all writers do, from the beginning). A read transaction sees one moment. Every call takes a cube key or a scope: there is no call that
-reaches across cubes. Transactions are not shared between threads; the store is. Errors of the engine arrive as
-`StoreError`.
+process and across processes (from `Cubes.touch` on; on SQLite all writers do, from the beginning). A read transaction
+sees one moment. Every call takes a cube key or a scope: there is no call that reaches across cubes. Transactions are
+not shared between threads; the store is. Errors of the engine arrive as `StoreError`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The worker: claims jobs under a lease, runs them, retries what failed, and tells who waits.
+"""The worker: takes jobs from the queue, runs them on threads, and keeps their leases alive.
 
-Two threads for each open memory, one for work that may wait on a language model and one for the rest, and one more that
-keeps the lease alive while a job runs. A job that fails is tried again with growing pauses and ends `dead`, with its
-traceback, after the last try; a job of a process that died is taken over seconds later, when its lease runs out.
+Each lane has threads of its own, so that nothing waits for a language model that could do without. One more thread
+keeps the leases of all jobs that run here. How a job ends (tried again, dead) is decided in `services.dispatching`.
 """
 
 from __future__ import annotations
@@ -12,89 +11,101 @@ import os
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
-from typing import Final
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
-from mnemic.core.intake import check_id, check_names
-from mnemic.errors import (
-    BudgetError,
-    InputError,
-    JobError,
-    MnemicError,
-    NotFoundError,
-    StoreError,
-    WaitTimeoutError,
-)
+from mnemic.errors import MnemicError, QueueError, StoreError
 from mnemic.ids import new_id
-from mnemic.model.job import REFINE, REORGANIZE, SLOW, Job, JobState
-from mnemic.ports.clock import Clock
+from mnemic.model.job import LANES, QUICK, SLOW, Job, JobState
+from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
-from mnemic.services.scoping import Scoping
+from mnemic.services.dispatching import LEASE, Dispatching, kinds_of, tries_of
+from mnemic.tracing import tracing
 
 _log = logging.getLogger(__name__)
 
 Tick = Callable[[int], None]
-Handler = Callable[[int, Tick], None]
+"""Told how much was done since the last call; raises when the work is to stop."""
 
-LEASE: Final = timedelta(seconds=12)
-"""A job is taken over by others when its worker was silent for so long."""
+Handler = Callable[[Job, Tick], None]
+"""Does a job, in transactions of its own; run twice, it changes nothing more."""
 
 BEAT: Final = LEASE / 4
-"""How often a worker prolongs the lease of the job that it runs."""
+"""How often a worker prolongs the leases of the jobs that it runs."""
 
-ATTEMPTS: Final = 5
-"""Tries before a job is dead."""
-
-_POLL = 2.0  # seconds between looks for jobs that another process has queued
-_GRACE = 1.0  # seconds that closing waits for a language model
-_OPEN: Final = (JobState.QUEUED, JobState.RUNNING, JobState.FAILED)
+_LOOK: Final = 2.0  # seconds that a thread waits for work before it looks around
+_GRACE: Final = 1.0  # seconds that closing waits for a language model
+_REST: Final = 1.0  # seconds before another try when the store or the queue cannot be reached
+_TRACEBACK: Final = 4_000  # characters of it that are kept
 
 
 class Stopping(Exception):  # noqa: N818 - a signal, not a fault
-    """The memory is being closed: the job goes back into the queue."""
+    """The worker is being closed, or has lost the job: the work is to stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What a worker works with."""
+
+    store: Store
+    queue: Queue
+    dispatching: Dispatching
 
 
 class Worker:
-    """Runs the jobs of a store on threads that start with the first `wake`: one for slow kinds, one for the others."""
+    """Runs jobs on threads that start with the first `wake`."""
 
     def __init__(
         self,
-        store: Store,
-        clock: Clock,
-        scoping: Scoping,
+        place: Workplace,
         handlers: Mapping[str, Handler],
         *,
         idle: Callable[[], None],
+        threads: int = 1,
         enabled: bool = True,
+        kinds: Collection[str] | None = None,
     ) -> None:
-        self._store = store
-        self._clock = clock
-        self._scoping = scoping
+        """`kinds` are those that it runs; without them, all that it has handlers for."""
+        self._place = place
         self._handlers = handlers
         self._idle = idle
-        self._enabled = enabled
+        self._threads_each = threads
+        self.enabled = enabled
+        mine = set(handlers) if kinds is None else set(handlers) & set(kinds)
+        self._lanes = {lane: found for lane in LANES if (found := sorted(mine & set(kinds_of(lane))))}
         self._name = f"{os.getpid()}-{new_id()}"
         self._changed = threading.Condition()
-        self._pending: set[str] = set()
         self._stopping = False
-        kinds = frozenset(handlers)
-        self._lanes = {name: lane for name, lane in (("quick", kinds - SLOW), ("slow", kinds & SLOW)) if lane}
         self._threads: dict[str, threading.Thread] = {}
+        self._leases = _Leases(place.dispatching)
+
+    @property
+    def kinds(self) -> Collection[str]:
+        """The kinds of jobs that it runs."""
+        return {kind for kinds in self._lanes.values() for kind in kinds}
+
+    @property
+    def busy(self) -> int:
+        """How many jobs it runs at the moment."""
+        return len(self._leases)
 
     def wake(self) -> None:
-        """Say that there may be work."""
-        if not self._enabled or self._stopping:
-            return
+        """Say that there may be work; the first call starts the threads."""
+        self._place.queue.announce(LANES)
+        if self.enabled and not self._stopping:
+            self._start()
+
+    def _start(self) -> None:
         with self._changed:
             for lane in self._lanes:
-                self._pending.add(lane)
-                if lane not in self._threads or not self._threads[lane].is_alive():
-                    name = f"mnemic-worker-{lane}"
-                    self._threads[lane] = threading.Thread(target=self._loop, args=(lane,), name=name, daemon=True)
-                    self._threads[lane].start()
-            self._changed.notify_all()
+                for number in range(self._threads_each):
+                    name = f"mnemic-worker-{lane}-{number}"
+                    if name in self._threads and self._threads[name].is_alive():
+                        continue
+                    given = (lane, f"{self._name}-{lane}-{number}")
+                    self._threads[name] = threading.Thread(target=self._loop, args=given, name=name, daemon=True)
+                    self._threads[name].start()
 
     def close(self) -> None:
         """Stop after the current step; the job that it belongs to goes back into the queue.
@@ -105,214 +116,168 @@ class Worker:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        for lane, thread in self._threads.items():
-            thread.join(_GRACE if lane == "slow" else None)
+        self._place.queue.interrupt()
+        for name, thread in list(self._threads.items()):
+            thread.join(_GRACE if f"-{SLOW}-" in name else None)
         self._threads.clear()
+        self._leases.close()
 
     def run_once(self) -> bool:
         """Run the next due job on this thread, a quick one if there is; tell whether there was one."""
-        return any(self._run_next(kinds) for kinds in self._lanes.values())
+        for lane, kinds in self._lanes.items():
+            for job in self._place.dispatching.claim(self._name, lane, kinds, 1):
+                self._do(job, self._name)
+                return True
+        return False
 
-    def _run_next(self, kinds: Collection[str]) -> bool:
-        with self._store.read() as tx:
-            if not tx.jobs.is_due(self._clock.now(), kinds):
-                return False
-        with self._store.write() as tx:
-            now = self._clock.now()
-            job = tx.jobs.claim(self._name, now, now + LEASE, kinds)
-        if job is None:
-            return False
-        ended = self._run(job) if job.attempts <= ATTEMPTS else self._given_up(job)
-        with self._store.write() as tx:
-            tx.jobs.finish(ended, self._name)
-            if ended.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
-                tx.jobs.revive(job.cube_key, job.kind, self._clock.now())
+    def wait_for_change(self, seconds: float) -> None:
+        """Wait until a job has ended here, so many seconds at most."""
         with self._changed:
-            self._changed.notify_all()
-        return True
+            self._changed.wait(seconds)
 
-    def wait(
-        self,
-        cube: str | None,
-        jobs: str | Sequence[str] | None,
-        *,
-        user: str,
-        timeout: float = 60,
-        patient: bool = True,
-    ) -> Sequence[Job]:
-        """Wait until jobs are finished; without a thread of its own, run them here.
-
-        Default are all open ones and what they lead to, except those that are planned for a later time by the
-        calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
-        again is not waited for.
-        """
-        wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
-        deadline = time.monotonic() + _seconds(timeout)
-        missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
-        if missing:
-            raise NotFoundError(f"there is no job {min(missing)!r} here; `jobs.list` shows those that are")
-        seen: dict[str, None] = {}
-        while True:
-            self._hasten(cube, user)
-            if wanted is None:
-                seen |= dict.fromkeys(job.id for job in self._look(cube, None, user) if job.kind != REORGANIZE)
-            found = self._look(cube, wanted if wanted is not None else list(seen), user)
-            waiting = [job for job in found if job.state in _OPEN]
-            dead = next((job for job in found if job.state is JobState.DEAD), None)
-            if dead is not None:
-                raise JobError(f"job {dead.id} ({dead.kind}) is dead after {dead.attempts} tries: {dead.reason}",
-                               job=dead.id)  # fmt: skip
-            if not waiting:
-                return found
-            left = deadline - time.monotonic()
-            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
-                raise _late(waiting, timeout)
-            self._pause_or_help(left)
-
-    def _are_put_off(self, jobs: Sequence[Job], left: float) -> bool:
-        """Tell whether all that is left has failed and is tried again only after the wait would end."""
-        end = self._clock.now() + timedelta(seconds=left)
-        return all(job.state is JobState.FAILED and job.not_before > end for job in jobs)
-
-    def _hasten(self, cube: str | None, user: str) -> None:
-        """Let what a language model is to read not wait for more: somebody waits for it."""
-        if REFINE not in self._handlers:
-            return
-        with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, cube)
-            now = self._clock.now()
-            late = [
-                each.key
-                for each in scope.cubes
-                for job in tx.jobs.list(each.key, open_only=True)
-                if job.kind == REFINE and job.state is JobState.QUEUED and job.not_before > now
-            ]
-        if late:
-            with self._store.write() as tx:
-                for key in late:
-                    tx.jobs.hasten(key, REFINE, now)
-
-    def _pause_or_help(self, left: float) -> None:
-        if self._enabled:
-            self.wake()
-            with self._changed:
-                self._changed.wait(min(left, 0.2))
-        elif not self.run_once():
-            with self._changed:
-                self._changed.wait(min(left, 0.05))
-
-    def _look(self, cube: str | None, wanted: Sequence[str] | None, user: str) -> list[Job]:
-        with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, cube)
-            if wanted is None:
-                return [job for each in scope.cubes for job in tx.jobs.list(each.key, open_only=True)]
-            found = [tx.jobs.get(each.key, job_id) for each in scope.cubes for job_id in wanted]
-        return [job for job in found if job is not None]
-
-    def _loop(self, lane: str) -> None:
+    def _loop(self, lane: str, name: str) -> None:
+        kinds = self._lanes[lane]
         while not self._stopping:
             try:
-                busy = self._run_next(self._lanes[lane])
-                if not busy and lane == "quick":
+                jobs = self._place.queue.take(name, lane, kinds, most=1, wait=_LOOK)
+                for job in jobs:
+                    self._do(job, name)
+                if not jobs and lane == QUICK:
                     self._idle()
+            except QueueError as error:
+                _log.warning("queue_away", extra={"reason": str(error)})
+                self._rest()
             except Exception:  # noqa: BLE001 - boundary: worker loop; it logs, waits and looks again
                 if self._is_ending():  # the store was closed under a call that was left
                     return
                 _log.exception("worker_failed")
-                busy = False
-            if busy:
-                continue
-            with self._changed:
-                if lane not in self._pending and not self._stopping:
-                    self._changed.wait(_POLL)
-                self._pending.discard(lane)
+                self._rest()
+
+    def _rest(self) -> None:
+        with self._changed:
+            if not self._stopping:
+                self._changed.wait(_REST)
 
     def _is_ending(self) -> bool:
         return self._stopping
 
-    def _run(self, job: Job) -> Job:
-        """Run a claimed job; return it in its new state."""
-        lease = _Lease(job, self._extend)
+    def _do(self, job: Job, name: str) -> None:
+        """Run a job and store how it ended."""
+        with tracing(job.trace or None, job=job.id):
+            ended = self._run(job, name)
+            if self._place.dispatching.end(ended, name):
+                self._place.queue.settle(ended)
+                self._place.queue.announce([job.lane])  # others of its cube may have stepped forward
+        with self._changed:
+            self._changed.notify_all()
 
-        def tick(count: int) -> None:
-            lease.done += count
-            if self._stopping or lease.lost:
-                raise Stopping
+    def _run(self, job: Job, name: str) -> Job:
+        """Return a taken job in its new state."""
+        if job.attempts > tries_of(job.kind):
+            told = f"the process died {job.attempts - 1} times while it ran this job"
+            return replace(job, state=JobState.DEAD, lease_until=None, error=told)
+        with self._leases.of(job, name) as lease:
 
-        try:
-            with lease:
-                self._handlers[job.kind](job.cube_key, tick)
-        except Stopping:
-            return self._put_back(job, lease.done)
-        except Exception as error:  # noqa: BLE001 - boundary: a job
-            if self._is_ending():  # the store was closed under a call that was left: that is no failure of the job
-                return self._put_back(job, lease.done)
-            told = {"job": job.id, "kind": job.kind, "attempt": job.attempts, "reason": str(error)}
-            foreseen = isinstance(error, MnemicError)  # an outage says why; only a fault of ours needs its traceback
-            _log.log(logging.WARNING if foreseen else logging.ERROR, "job_failed", extra=told, exc_info=not foreseen)
-            return self._failed(job, error, lease.done)
-        now = self._clock.now()
-        return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=lease.done, error=None)
+            def tick(count: int) -> None:
+                lease.done += count
+                if self._stopping or lease.lost:
+                    raise Stopping
 
-    def _put_back(self, job: Job, done: int) -> Job:
-        """Return a job up for takeover at once."""
-        return replace(job, attempts=job.attempts - 1, lease_until=self._clock.now(), done=done)
-
-    def _extend(self, job: Job) -> bool:
-        with self._store.write() as tx:
-            return tx.jobs.extend(job, self._name, self._clock.now() + LEASE)
-
-    def _given_up(self, job: Job) -> Job:
-        told = f"the process died {ATTEMPTS} times while it ran this job"
-        return replace(job, state=JobState.DEAD, lease_until=None, finished_at=self._clock.now(), error=told)
-
-    def _failed(self, job: Job, error: Exception, done: int) -> Job:
-        told = "".join(traceback.format_exception(error))[-4_000:]
-        now = self._clock.now()
-        asked = error.fields.get("retry_after") if isinstance(error, MnemicError) else None
-        pause = max(2.0**job.attempts, asked if isinstance(asked, int | float) else 0.0)
-        failed = replace(job, state=JobState.FAILED, lease_until=None, done=done, error=told)
-        if isinstance(error, BudgetError):  # it will be possible again: that is no failure of the job
-            return replace(failed, attempts=job.attempts - 1, not_before=now + timedelta(seconds=pause))
-        if job.attempts >= ATTEMPTS:
-            return replace(failed, state=JobState.DEAD, finished_at=now)
-        return replace(failed, not_before=now + timedelta(seconds=pause))
+            try:
+                with self._place.store.entered(job.cube_key):
+                    self._handlers[job.kind](job, tick)
+            except Stopping:
+                return self._place.dispatching.put_back(job, lease.done)
+            except Exception as error:  # noqa: BLE001 - boundary: a job
+                if self._is_ending():  # the store was closed under a call that was left: that is no failure of the job
+                    return self._place.dispatching.put_back(job, lease.done)
+                _tell(job, error)
+                told = "".join(traceback.format_exception(error))[-_TRACEBACK:]
+                return self._place.dispatching.failed(job, error, told, lease.done)
+            return self._place.dispatching.done(job, lease.done)
 
 
-def _late(waiting: Sequence[Job], timeout: float) -> WaitTimeoutError:
-    count = "1 job" if len(waiting) == 1 else f"{len(waiting)} jobs"
-    reason = next((job.reason for job in waiting if job.error), "")
-    then = f"what failed is tried again later: {reason}" if reason else "the work goes on, wait again"
-    return WaitTimeoutError(f"{count} will not be finished in {timeout:g} s; {then}", jobs=list(waiting))
+def _tell(job: Job, error: Exception) -> None:
+    told = {"job": job.id, "kind": job.kind, "attempt": job.attempts, "reason": str(error)}
+    foreseen = isinstance(error, MnemicError)  # an outage says why; only a fault of ours needs its traceback
+    _log.log(logging.WARNING if foreseen else logging.ERROR, "job_failed", extra=told, exc_info=not foreseen)
 
 
 class _Lease:
-    """Keeps a job's lease alive on a thread of its own while the block runs; `lost` when another worker has it."""
+    """The lease of one job that runs here; `lost` when another worker has it."""
 
-    def __init__(self, job: Job, extend: Callable[[Job], bool]) -> None:
-        self._job = job
-        self._extend = extend
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="mnemic-lease", daemon=True)
+    def __init__(self, leases: _Leases, job: Job, name: str) -> None:
+        self._leases = leases
+        self.job = job
+        self.name = name
         self.done = 0
         self.lost = False
 
-    def __enter__(self) -> None:
-        self._thread.start()
+    def __enter__(self) -> Self:
+        self._leases.add(self)
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
+        self._leases.remove(self)
+
+
+class _Leases:
+    """Keeps all leases of a worker alive, on one thread that runs while there are any."""
+
+    def __init__(self, dispatching: Dispatching) -> None:
+        self._dispatching = dispatching
+        self._changed = threading.Condition()
+        self._held: list[_Lease] = []
+        self._thread: threading.Thread | None = None
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def of(self, job: Job, name: str) -> _Lease:
+        """Return a block in which the lease is kept."""
+        return _Lease(self, job, name)
+
+    def add(self, lease: _Lease) -> None:
+        """Keep a lease from now on."""
+        with self._changed:
+            self._held.append(lease)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._beat, name="mnemic-leases", daemon=True)
+                self._thread.start()
+
+    def remove(self, lease: _Lease) -> None:
+        """Keep it no longer."""
+        with self._changed:
+            self._held.remove(lease)
+
+    def close(self) -> None:
+        """Let the thread end."""
+        with self._changed:
+            thread, self._thread = self._thread, None
+            self._changed.notify_all()
+        if thread is not None:
+            thread.join(_GRACE)
 
     def _beat(self) -> None:
-        while not self._over.wait(BEAT.total_seconds()):
-            try:
-                self.lost = not self._extend(replace(self._job, done=self.done))
-            except StoreError:
-                _log.exception("lease_not_extended", extra={"job": self._job.id})
+        ended = threading.current_thread()
+        due = time.monotonic() + BEAT.total_seconds()
+        while True:
+            with self._changed:
+                if self._thread is not ended:
+                    return
+                if (left := due - time.monotonic()) > 0:
+                    self._changed.wait(left)
+                    continue
+                held = list(self._held)
+            due = time.monotonic() + BEAT.total_seconds()
+            for name in {lease.name for lease in held}:
+                self._extend(name, [lease for lease in held if lease.name == name])
 
-
-def _seconds(timeout: object) -> float:
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout >= 0:
-        raise InputError("timeout", f"needs a number of seconds, 0 or more, got {timeout!r}")
-    return timeout
+    def _extend(self, name: str, leases: list[_Lease]) -> None:
+        try:
+            kept = self._dispatching.extend([replace(lease.job, done=lease.done) for lease in leases], name)
+        except StoreError:
+            _log.exception("lease_not_extended", extra={"jobs": [lease.job.id for lease in leases]})
+            return
+        for lease in leases:
+            lease.lost = lease.job.id not in kept

@@ -18,13 +18,14 @@ from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.change import MemoryChange, Step, Undone
 from mnemic.model.index import Vector
-from mnemic.model.job import EMBED, queued
+from mnemic.model.job import EMBED
 from mnemic.model.memory import Memory
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, put_memory, unindexed
+from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
 
@@ -177,4 +178,4 @@ def _put(tx: Transaction, revision: int, memory: Memory, vectors: Mapping[str, V
     fresh = {version_id: vectors[text] for version_id, text in texts.items() if text in vectors}
     put_memory(tx, revision, memory, fresh)
     if len(fresh) < len(texts):
-        tx.jobs.put(queued(new_id(), memory.cube_key, EMBED, now))
+        enqueue(tx, memory.cube_key, EMBED, now)

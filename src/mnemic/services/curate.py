@@ -21,7 +21,7 @@ from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import Vector
 from mnemic.model.item import Item
-from mnemic.model.job import EMBED, queued
+from mnemic.model.job import EMBED
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube
@@ -29,6 +29,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory
+from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
 from mnemic.text import clean
@@ -142,7 +143,7 @@ class Curate:
             put_memory(tx, tx.cubes.touch(target.key), changed, known)
             tx.changes.put(_change(target.key, memory, changed, self._clock.now()))
             if not known:
-                tx.jobs.put(queued(new_id(), target.key, EMBED, self._clock.now()))
+                enqueue(tx, target.key, EMBED, self._clock.now())
         return changed
 
     def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:

@@ -91,8 +91,7 @@ class Dispatching:
             if turn is None or job is None:
                 return None
             now = self._clock.now()
-            if job.alone and _runs_alone(tx, job):
-                tx.turns.step_back(job.cube_key, job.id)
+            if self._is_held_back(tx, job, turn):
                 return None
             started = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
             if not job.alone:
@@ -124,7 +123,8 @@ class Dispatching:
             tx.enter(job.cube_key)
             turn = tx.turns.wait_for(job.cube_key)
             now = self._clock.now()
-            if turn is None or not tx.turns.end(replace(job, changed_at=now), worker):
+            ended = replace(job, changed_at=now, state=_told(tx, job))
+            if turn is None or not tx.turns.end(ended, worker):
                 return False
             if job.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
                 revive(tx, job.cube_key, now, but=job.kind)
@@ -132,6 +132,18 @@ class Dispatching:
                     tx.jobs.prune(job.cube_key, self._limits.kept)
             advance(tx, turn, job.lane, now, everywhere=self._share(turn).running > 0)
             return True
+
+    def done(self, job: Job, done: int) -> Job:
+        """Return a job that is done in its new state."""
+        now = self._clock.now()
+        return replace(job, state=JobState.DONE, lease_until=None, finished_at=now, done=done, error=None)
+
+    def put_back(self, job: Job, done: int) -> Job:
+        """Return a job that its worker gives back, up for others at once: that counts as no try."""
+        now = self._clock.now()
+        return replace(
+            job, state=JobState.QUEUED, attempts=job.attempts - 1, lease_until=None, not_before=now, done=done
+        )
 
     def failed(self, job: Job, error: Exception, told: str, done: int) -> Job:
         """Return a job that failed in its new state: to be tried again, or dead after its last try.
@@ -163,11 +175,14 @@ class Dispatching:
             if turn is None:
                 continue
             for job in tx.turns.expired(cube_key, lane, now):
-                tx.jobs.save(_left(job, now))
+                left = _left(job, now)
+                tx.jobs.save(replace(left, state=_told(tx, left)))
             tx.turns.recall(lane, now, cube_key=cube_key)
             advance(tx, turn, lane, now)
 
-    def _next(self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None) -> Job | None:
+    def _next(
+        self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None
+    ) -> Job | None:
         """Start the next job for a worker; offer it when none is named."""
         for priority in priorities(next(self._turns)):
             heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
@@ -189,7 +204,7 @@ class Dispatching:
         if turn.turn > head.turn:
             return replace(head, turn=turn.turn)
         job = tx.turns.waiting(head.cube_key, head.job_id)
-        if job is None or self._is_held_back(tx, job, turn, now):
+        if job is None or self._is_held_back(tx, job, turn) or self._must_slow_down(tx, job, turn, now):
             return None
         if worker is None:
             begun = tx.turns.offer(job.cube_key, job.id, now + OFFER)
@@ -200,19 +215,22 @@ class Dispatching:
             tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
         return begun
 
-    def _is_held_back(self, tx: Transaction, job: Job, turn: CubeTurn, now: datetime) -> bool:
-        """Tell whether a head must wait for others of its cube, or for its cube's limits; it steps back if so."""
-        share = self._share(turn)
-        if job.alone and _runs_alone(tx, job):
+    def _is_held_back(self, tx: Transaction, job: Job, turn: CubeTurn) -> bool:
+        """Tell whether a job must wait for others of its cube to end; it steps back if so."""
+        most = self._share(turn).running
+        held = job.alone and any(other.alone for other in tx.turns.running(job.cube_key, job.lane))
+        if held or (most and len(tx.turns.running(job.cube_key)) >= most):
             tx.turns.step_back(job.cube_key, job.id)
-            return True
-        if share.running and len(tx.turns.running(job.cube_key)) >= share.running:
-            tx.turns.step_back(job.cube_key, job.id)
-            return True
-        if share.per_minute and (wait := until_token(self._tokens(turn, share, now), share.per_minute)) > 0:
-            tx.turns.step_back(job.cube_key, job.id, until=now + timedelta(seconds=wait))
             return True
         return False
+
+    def _must_slow_down(self, tx: Transaction, job: Job, turn: CubeTurn, now: datetime) -> bool:
+        """Tell whether a job must wait for its cube's rate; it steps back until then if so."""
+        share = self._share(turn)
+        wait = until_token(self._tokens(turn, share, now), share.per_minute) if share.per_minute else 0.0
+        if wait > 0:
+            tx.turns.step_back(job.cube_key, job.id, until=now + timedelta(seconds=wait))
+        return wait > 0
 
     def _charge(self, tx: Transaction, turn: CubeTurn, job: Job, now: datetime) -> None:
         share = self._share(turn)
@@ -261,21 +279,31 @@ def again(job: Job, now: datetime, *, tries: int | None = None) -> Job:
     """Return an ended job up for so many more tries, all when no number is given."""
     attempts = 0 if tries is None else max(0, tries_of(job.kind) - tries)
     return replace(
-        job, state=JobState.FAILED, attempts=attempts, not_before=now, finished_at=None, lease_until=None, changed_at=now
+        job,
+        state=JobState.FAILED,
+        attempts=attempts,
+        not_before=now,
+        finished_at=None,
+        lease_until=None,
+        changed_at=now,
     )
 
 
 def _left(job: Job, now: datetime) -> Job:
     """Return a job whose worker fell silent, for another one to take; dead when that has happened too often."""
-    left = replace(job, state=JobState.FAILED, lease_until=None, not_before=now, changed_at=now, error=_SILENT)
+    left = replace(job, state=JobState.QUEUED, lease_until=None, not_before=now, changed_at=now, error=_SILENT)
     if job.attempts < tries_of(job.kind):
         return left
     told = f"the process died {job.attempts} times while it ran this job"
     return replace(left, state=JobState.DEAD, finished_at=now, error=told)
 
 
-def _runs_alone(tx: Transaction, job: Job) -> bool:
-    return any(other.alone for other in tx.turns.running(job.cube_key, job.lane))
+def _told(tx: Transaction, job: Job) -> JobState:
+    """Return the state that a job is stored in: of those that merge, one of a kind is `queued` at one time."""
+    if job.state is not JobState.QUEUED or job.merge:
+        return job.state
+    others = tx.jobs.list(job.cube_key, states=[JobState.QUEUED], kinds=[job.kind], limit=1)
+    return JobState.FAILED if others else JobState.QUEUED
 
 
 def is_open(job: Job) -> bool:

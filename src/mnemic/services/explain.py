@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mnemic.core.heat import HeatWeights, heat
-from mnemic.core.intake import check_flag, check_id
+from mnemic.core.intake import check_id
 from mnemic.model.entity import Entity
 from mnemic.model.item import Explanation, Stats, Warm
-from mnemic.model.job import Job
 from mnemic.model.language import Usage
 from mnemic.model.memory import Memory
 from mnemic.model.message import Session, StoredMessage
@@ -88,13 +87,6 @@ class Explain:
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
             return () if target is None else tuple(tx.entities.list(target.key))
-
-    def jobs(self, *, user: object, open_only: object = False, cube: object = None) -> Sequence[Job]:
-        """Return the jobs of a cube, newest first."""
-        unfinished = check_flag(open_only, "open_only")
-        with self._store.read() as tx:
-            target = readable(self._scoping, tx, user, cube)
-            return () if target is None else tuple(tx.jobs.list(target.key, open_only=unfinished))
 
     def _segments(self, tx: Transaction, cube: Cube | None) -> tuple[Warm, ...]:
         """Return the segments of the middle tier with their heat now, the warmest first."""

@@ -17,8 +17,7 @@ from mnemic.core.erasure import leaks, marks, remains, without
 from mnemic.core.intake import check_flag, check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import AccessError, InputError, NotFoundError
-from mnemic.ids import new_id
-from mnemic.model.job import ORGANIZE, queued
+from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube, Role
@@ -26,6 +25,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import put_memory
 from mnemic.services.promoting import DERIVED
+from mnemic.services.queueing import enqueue
 from mnemic.services.remaking import remake_segments
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
@@ -132,7 +132,7 @@ class Forget:
         removed["entity"] += tx.entities.prune(cube.key)
         tx.changes.erase(cube.key, [*targets.memories, *changed], list(erased))
         if removed.total():  # what is left may be read and promoted anew
-            tx.jobs.put(queued(new_id(), cube.key, ORGANIZE, self._clock.now()))
+            enqueue(tx, cube.key, ORGANIZE, self._clock.now())
         return removed
 
     def _prune(

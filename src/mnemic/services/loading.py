@@ -18,16 +18,16 @@ import numpy as np
 
 from mnemic.core.archive import Header, Line, decode, moved_id
 from mnemic.errors import EmbedderError, InputError
-from mnemic.ids import new_id
 from mnemic.model.archive import KINDS, LAYOUT, Record
 from mnemic.model.index import Vector
-from mnemic.model.job import EMBED, ORGANIZE, queued
+from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
 from mnemic.model.receipt import Imported
 from mnemic.model.scope import Cube
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
 from mnemic.services.indexing import embed_texts, message_entries, put_memory, segment_entry
+from mnemic.services.queueing import enqueue
 from mnemic.text import passages
 
 _log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class Loading:
         self._tx.archive.settle(self._cube.key)
         for kind, needed in ((EMBED, self._without_vector > 0), (ORGANIZE, self._unread)):
             if needed:
-                self._tx.jobs.put(queued(new_id(), self._cube.key, kind, now))
+                enqueue(self._tx, self._cube.key, kind, now)
         skipped = sum(self._seen.values()) - sum(self._stored.values())
         return Imported({kind: self._stored[kind] for kind in KINDS}, skipped, tuple(self._notes()))
 

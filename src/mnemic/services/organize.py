@@ -7,11 +7,10 @@ even in the middle of a power cut, and the next run goes on from there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from typing import Protocol
 
-from mnemic.model.job import EMBED, ORGANIZE, RETEXT
 from mnemic.services.embedding import Embedding
 from mnemic.services.learning import Learning
 from mnemic.services.promoting import Promoting
@@ -24,12 +23,7 @@ Tick = Callable[[int], None]
 
 
 class Further(Protocol):
-    """Work that follows when a cube is organized: it queues itself, and brings what runs it."""
-
-    @property
-    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
-        """The jobs that this can run."""
-        ...
+    """Work that follows when a cube is organized."""
 
     def queue(self, cube_key: int) -> None:
         """Queue a job when there is something to do."""
@@ -56,12 +50,6 @@ class Organize:
         self._retexting = retexting
         self._recall = recall
         self._further = further
-
-    @property
-    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
-        """The jobs that this can run: kind to function of (cube key, tick)."""
-        found = {ORGANIZE: self.organize, EMBED: self.embed, RETEXT: self.retext}
-        return {**found, **{kind: handler for each in self._further for kind, handler in each.handlers.items()}}
 
     def settle(self) -> None:
         """Write down what is only counted in memory: the visits of searches."""

@@ -15,13 +15,14 @@ from mnemic.core.heat import Heat, HeatWeights, coldest, heat, promotable
 from mnemic.core.insights import ATTRIBUTE, insight
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
-from mnemic.model.job import ORGANIZE, queued
+from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
 from mnemic.model.message import StoredMessage
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import indexed_text, put_memory, segment_entry
+from mnemic.services.queueing import enqueue
 from mnemic.text import shorten
 
 DERIVED: Final = "derived-from"
@@ -111,7 +112,7 @@ class Promoting:
                 counts = Counter(segment_id for each in visited for segment_id in each)
                 tx.segments.visit(cube_key, counts, now)
                 if counts and self._due(tx, cube_key, now):  # the visits have warmed a topic enough
-                    tx.jobs.put(queued(new_id(), cube_key, ORGANIZE, now))
+                    enqueue(tx, cube_key, ORGANIZE, now)
 
     def _due(self, tx: Transaction, cube_key: int, now: datetime) -> list[str]:
         waiting = tx.pages.unanalysed(cube_key)

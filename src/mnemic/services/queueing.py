@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +32,5 @@ def enqueue(
         not_before=not_before,
         payload=payload,
         parent=going_on.job if going_on else None,
-        trace=going_on.id if going_on else "",
     )
-    return tx.jobs.put(job)
+    return tx.jobs.put(replace(job, trace=going_on.id) if going_on else job)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from mnemic.ids import new_id
-from mnemic.model.job import REFINE, queued
+from mnemic.model.job import REFINE
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
+from mnemic.services.queueing import enqueue
 from mnemic.services.refining import Refining
 
 Tick = Callable[[int], None]
@@ -32,11 +32,6 @@ class Reader:
         self._refining = refining
         self._waiting = waiting
 
-    @property
-    def handlers(self) -> Mapping[str, Callable[[int, Tick], None]]:
-        """The job that this can run."""
-        return {REFINE: self.read}
-
     def queue(self, cube_key: int) -> None:
         """Queue the job that reads what waits; at once when enough does."""
         with self._store.read() as tx:
@@ -47,7 +42,7 @@ class Reader:
         enough = waiting >= self._waiting.messages
         later = None if enough else now + self._waiting.quiet
         with self._store.write() as tx:
-            tx.jobs.put(queued(new_id(), cube_key, REFINE, now, not_before=later))
+            enqueue(tx, cube_key, REFINE, now, not_before=later)
             if enough:
                 tx.jobs.hasten(cube_key, REFINE, now)
 

@@ -7,12 +7,12 @@ owner has forgotten stays forgotten. Useful after an upgrade whose rules read mo
 from __future__ import annotations
 
 from mnemic.core.claims import is_by_hand
-from mnemic.ids import new_id
-from mnemic.model.job import ORGANIZE, queued
+from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Memory
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 
@@ -39,7 +39,7 @@ class Rebuild:
             tx.index.remove(target.key, segments)
             tx.erasing.segments(target.key, segments)
             tx.erasing.set_underived(target.key)
-            return tx.jobs.put(queued(new_id(), target.key, ORGANIZE, self._clock.now()))
+            return enqueue(tx, target.key, ORGANIZE, self._clock.now())
 
 
 def _drop_memories(tx: Transaction, cube: Cube) -> None:

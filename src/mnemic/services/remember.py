@@ -17,7 +17,7 @@ from mnemic.core.tiers import OpenPage, place
 from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
 from mnemic.model.index import Vector
-from mnemic.model.job import EMBED, ORGANIZE, queued
+from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.receipt import Added, Skipped
 from mnemic.model.scope import Cube
@@ -25,6 +25,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import SessionTail, Store, Transaction
 from mnemic.services.indexing import message_entries
+from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.text import passages
 
@@ -56,6 +57,7 @@ class Prepared:
     now: datetime
     empty: tuple[Skipped, ...]
     notes: tuple[str, ...]
+    task: str | None = None
 
 
 class Remember:
@@ -72,10 +74,17 @@ class Remember:
         self._gap = gap
 
     def add(
-        self, messages: object, *, user: object, session: object = None, agent: object = None, cube: object = None
+        self,
+        messages: object,
+        *,
+        user: object,
+        session: object = None,
+        agent: object = None,
+        cube: object = None,
+        task: object = None,
     ) -> Added:
         """Store messages; see `Memory.add`."""
-        prepared = self.prepare(messages, user=user, session=session, agent=agent, cube=cube)
+        prepared = self.prepare(messages, user=user, session=session, agent=agent, cube=cube, task=task)
         try:
             stored = self._write(prepared)
         except NotFoundError:
@@ -86,13 +95,21 @@ class Remember:
         return stored
 
     def prepare(
-        self, messages: object, *, user: object, session: object = None, agent: object = None, cube: object = None
+        self,
+        messages: object,
+        *,
+        user: object,
+        session: object = None,
+        agent: object = None,
+        cube: object = None,
+        task: object = None,
     ) -> Prepared:
         """Return messages checked and embedded, for `put`; nothing is stored yet."""
         principal = check_id(user, "user")
         name = DEFAULT_SESSION if session is None else check_id(session, "session")
         assistant = None if agent is None else check_id(agent, "agent")
         target = None if cube is None else check_id(cube, "cube")
+        work = None if task is None else check_id(task, "task")
         now = self._clock.now()
         incoming = read_messages(messages, user=principal, agent=assistant, now=now, zone=self._zone)
         empty = [Skipped(number, "empty: it has nothing that can be remembered") for number, message
@@ -102,7 +119,7 @@ class Remember:
         pieces, notes = self._embed(fresh)
         if any(not message.zoned for _, message in filled):
             notes.append(f"times without a zone were read as {self._zone}")
-        return Prepared(principal, target, name, assistant, filled, pieces, now, tuple(empty), tuple(notes))
+        return Prepared(principal, target, name, assistant, filled, pieces, now, tuple(empty), tuple(notes), work)
 
     def put(self, tx: Transaction, prepared: Prepared) -> tuple[Cube, Added]:
         """Store what was prepared in the caller's transaction; return the cube that it went to, and the receipt."""
@@ -122,6 +139,8 @@ class Remember:
             for number, message_id in fresh.items()
         ]
         job = _append(tx, tail, stored, [pieces[number] for number in fresh], revision, prepared.now, self._gap)
+        if prepared.task is not None and job is not None:
+            tx.jobs.note_task(cube.key, prepared.task, job)
         left = tuple(sorted((*prepared.empty, *skipped), key=_by_index))
         return cube, Added(cube.id, session, tuple(ids), len(stored), left, job, prepared.notes)
 
@@ -287,8 +306,8 @@ def _append(
     cube_key = session.cube_key
     tx.index.add(cube_key, revision, entries)
     if any(entry.vector is None for entry in entries):
-        tx.jobs.put(queued(new_id(), cube_key, EMBED, now))
-    return tx.jobs.put(queued(new_id(), cube_key, ORGANIZE, now))
+        enqueue(tx, cube_key, EMBED, now)
+    return enqueue(tx, cube_key, ORGANIZE, now)
 
 
 def _place(

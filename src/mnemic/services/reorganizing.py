@@ -7,7 +7,7 @@ a language model only what rules are sure of is merged, and nothing is summed up
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -32,7 +32,7 @@ from mnemic.errors import ModelError
 from mnemic.ids import new_id, new_ids
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import unit
-from mnemic.model.job import REORGANIZE, queued
+from mnemic.model.job import OPEN, REORGANIZE
 from mnemic.model.memory import Memory, MemoryKind
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
@@ -41,6 +41,7 @@ from mnemic.services.changing import make, vectors_of
 from mnemic.services.language import Language
 from mnemic.services.paging import every_memory
 from mnemic.services.promoting import DERIVED
+from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 
@@ -99,18 +100,14 @@ class Reorganizing:
         with self._store.read() as tx:
             if len(tx.memories.list(cube_key, limit=_WORTH)) < _WORTH:
                 return
-            if any(job.kind == REORGANIZE for job in tx.jobs.list(cube_key, open_only=True)):
+            if tx.jobs.list(cube_key, states=OPEN, kinds=[REORGANIZE], limit=1):
                 return
         with self._store.write() as tx:
             now = self._clock.now()
-            tx.jobs.put(queued(new_id(), cube_key, REORGANIZE, now, not_before=now + self._every))
+            enqueue(tx, cube_key, REORGANIZE, now, not_before=now + self._every)
 
-    @property
-    def handlers(self) -> Mapping[str, Callable[[int, Callable[[int], None]], None]]:
-        """The job that this can run."""
-        return {REORGANIZE: self._job}
-
-    def _job(self, cube_key: int, tick: Callable[[int], None]) -> None:
+    def work(self, cube_key: int, tick: Callable[[int], None]) -> None:
+        """Do the job."""
         change = self._run(cube_key, dry_run=False)
         tick(0 if change is None else len(change.steps))
 

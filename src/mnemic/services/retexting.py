@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from mnemic.ids import new_id
-from mnemic.model.job import RETEXT, queued
+from mnemic.model.job import RETEXT
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.services.indexing import entry_texts, identity
+from mnemic.services.queueing import enqueue
 
 BATCH: Final = 200
 """Entries in one transaction."""
@@ -31,7 +31,7 @@ class Retexting:
         if cubes:
             with self._store.write() as tx:
                 for cube_key in cubes:
-                    tx.jobs.put(queued(new_id(), cube_key, RETEXT, self._clock.now()))
+                    enqueue(tx, cube_key, RETEXT, self._clock.now())
         return len(cubes)
 
     def step(self, cube_key: int) -> int:

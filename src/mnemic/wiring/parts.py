@@ -17,8 +17,10 @@ from mnemic.errors import EmbedderError, StoreError
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
 from mnemic.ports.llm import LanguageModel
+from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
-from mnemic.runtime.worker import Worker
+from mnemic.runtime.waiting import Waiting
+from mnemic.runtime.worker import Worker, Workplace
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
@@ -31,6 +33,7 @@ from mnemic.services.explain import Explain
 from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
 from mnemic.services.generate import Generate
+from mnemic.services.jobdesk import JobDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.organize import Further, Organize
@@ -39,6 +42,7 @@ from mnemic.services.preview import Preview
 from mnemic.services.profile_editing import ProfileEditing
 from mnemic.services.profiles import Profiles
 from mnemic.services.promoting import Promoting
+from mnemic.services.reader import Reader
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
@@ -51,6 +55,7 @@ from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
+from mnemic.wiring.work import handlers_of, workers_of
 
 _log = logging.getLogger(__name__)
 
@@ -98,6 +103,9 @@ class Parts:
     reindex: Reindex
     rebuild: Rebuild
     worker: Worker
+    waiting: Waiting
+    jobs: JobDesk
+    queue: Queue
     language: Language | None
     accounts: Accounts
     preview: Preview
@@ -112,13 +120,14 @@ class Parts:
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
+            self.queue.close()
             self.store.close()
             for close in self.close_models:
                 close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
-        """Look everything over: the store's parts, then the embedder."""
-        found = list(self.store.check())
+        """Look everything over: the store's parts, the queue, then the embedder."""
+        found = [*self.store.check(), *self.queue.check()]
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -180,7 +189,8 @@ def _assembled(
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     every = timedelta(hours=settings.reorganize_hours)
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
-    organize = _organize(settings, store, embedder, clock, recall, language, reorganizing)
+    reader = _reader(settings, store, embedder, clock, language)
+    organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     remember = Remember(
         store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
     )
@@ -190,6 +200,15 @@ def _assembled(
     if not replacing:
         retexting.queue()
     settle = partial(_settle, organize, forget)
+    workers = workers_of(settings, store, clock)
+    worker = Worker(
+        Workplace(store, workers.queue, workers.dispatching),
+        handlers_of(organize, reorganizing, reader),
+        idle=settle,
+        threads=settings.worker_threads,
+        enabled=settings.worker,
+    )
+    desk = JobDesk(store, clock, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
         clock=clock,
@@ -220,7 +239,10 @@ def _assembled(
         reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
-        worker=Worker(store, clock, scoping, organize.handlers, idle=settle, enabled=settings.worker),
+        worker=worker,
+        waiting=Waiting(store, clock, scoping, worker, desk),
+        jobs=desk,
+        queue=workers.queue,
     )
 
 
@@ -258,20 +280,24 @@ def _preview(
     return Preview(store, embedder, clock, scoping, zone=settings.zone, refining=refining, model=model)
 
 
+def _reader(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, language: Language | None
+) -> Reader | None:
+    if language is None or not settings.refine:
+        return None
+    from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
+
+    return reader_of(settings, store, embedder, clock, language)
+
+
 def _organize(
     settings: Settings,
     store: Store,
     embedder: Embedder,
     clock: Clock,
     recall: Recall,
-    language: Language | None,
-    reorganizing: Reorganizing,
+    further: Sequence[Further],
 ) -> Organize:
-    further: list[Further] = [reorganizing]
-    if language is not None and settings.refine:
-        from mnemic.wiring.refinement import reader_of  # noqa: PLC0415 - what a model needs, only when there is one
-
-        further.append(reader_of(settings, store, embedder, clock, language))
     return Organize(
         Learning(store, embedder, clock),
         Tiering(

@@ -134,9 +134,7 @@ class SqlArchive:
         """Return what the sessions of these records hold in a column already."""
         held: set[tuple[Any, Any]] = set()
         for some in _chunks(sorted({record["session_id"] for record in records})):
-            query = select(table.c.session_id, value).where(
-                table.c.cube_key == cube_key, table.c.session_id.in_(some)
-            )
+            query = select(table.c.session_id, value).where(table.c.cube_key == cube_key, table.c.session_id.in_(some))
             held.update((row[0], row[1]) for row in self._connection.execute(query))
         return held
 

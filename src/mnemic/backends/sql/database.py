@@ -122,8 +122,24 @@ class Database:
     def _migrate(self) -> None:
         if self._version() == schema.HEAD:
             return
-        with self.write() as connection:
+        with self._rebuilding() as connection:
             _run_migrations(connection)
+
+    @contextmanager
+    def _rebuilding(self) -> Iterator[Connection]:
+        """Open a write transaction in which tables may be put in the place of others: references are checked at its end.
+
+        SQLite would empty what refers to a table that is dropped, and only heeds that it shall not before it begins.
+        """
+        with _translated(), self._writer, self.engine.connect().execution_options(mnemic_write=True) as connection:
+            cursor = connection.connection.cursor()
+            _set(cursor, "PRAGMA foreign_keys = OFF")
+            try:
+                with connection.begin():
+                    yield connection
+                    _check_references(connection)
+            finally:
+                _set(cursor, f"PRAGMA foreign_keys = {SQLITE_SETTINGS['foreign_keys']}")
 
     def _version(self) -> str | None:
         with self.read() as connection:
@@ -159,6 +175,16 @@ def _run_migrations(connection: Connection) -> None:
         )
     _log.info("store_migrating", extra={"found": found, "to": schema.HEAD})
     command.upgrade(config, "head")
+
+
+def _check_references(connection: Connection) -> None:
+    broken = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
+    if broken:
+        raise StoreError(
+            f"this store refers to what it does not hold (in {', '.join(sorted(broken))}); it was not touched. "
+            "Restore it from an export or a backup.",
+            tables=sorted(broken),
+        )
 
 
 def _sqlite_engine(path: Path) -> Engine:

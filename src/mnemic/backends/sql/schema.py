@@ -2,7 +2,7 @@
 
 Every primary key begins with the cube, every reference between tables of cubes too, so that a cluster can keep a cube
 on one machine (`CUBES`); the few tables that are not of one cube are small or written seldom (`REFERENCE`). Ids are
-unique inside their cube. Where SQLite wants a row's number as its primary key (`entry`, `vector`), its migration says so.
+unique inside their cube. Where SQLite wants a row's number as its primary key (`entry`, `vector`), migrations say so.
 
 Times are microseconds since 1970 in UTC (BIGINT), with the minutes east of UTC beside them where the zone was said.
 JSON is kept as text that Python wrote, so that whatever a caller gave comes back verbatim, NUL and lone surrogates

@@ -63,6 +63,7 @@ _NEXT_OVER: Final = Prepared(
     select(func.min(s.job.c.lease_until).label("at")).where(_LEASED, s.job.c.lane == bindparam("job_lane"))
 )
 _TURN: Final = select(s.cube_turn).where(s.cube_turn.c.cube_key == bindparam("cube"))
+_FIND: Final = Prepared(_TURN)
 _LOCK: Final = Prepared(_TURN.with_for_update(skip_locked=True))
 _WAIT_FOR: Final = Prepared(_TURN.with_for_update())
 _VIRTUAL: Final = Prepared(select(s.virtual_time.c.turn).where(s.virtual_time.c.name == "jobs"))
@@ -118,9 +119,7 @@ _ADMIT: Final = Prepared(
     .values(place=s.BEHIND)
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
-_HAS_HEAD: Final = Prepared(
-    select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1)
-)
+_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
 _NEXT: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1))
 _TO_HEAD: Final = Prepared(update(s.job).where(*_MINE).values(place=s.AT_HEAD, turn=bindparam("to")))
 _STEP_BEHIND: Final = Prepared(update(s.job).where(*_MINE, is_waiting()).values(place=s.BEHIND, lease_until=None))
@@ -128,10 +127,7 @@ _STEP_LATER: Final = Prepared(
     update(s.job).where(*_MINE, is_waiting()).values(place=s.LATER, lease_until=None, not_before=bindparam("until"))
 )
 _OFFER: Final = Prepared(
-    update(s.job)
-    .where(*_MINE, is_waiting())
-    .values(place=s.OFFERED, lease_until=bindparam("until"))
-    .returning(s.job)
+    update(s.job).where(*_MINE, is_waiting()).values(place=s.OFFERED, lease_until=bindparam("until")).returning(s.job)
 )
 _EXTEND: Final = Prepared(
     update(s.job)
@@ -181,6 +177,10 @@ class SqlTurns:
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
         return _turn(_WAIT_FOR.first(self._connection, {"cube": cube_key}))
 
+    def find(self, cube_key: int) -> CubeTurn | None:
+        """Return where a cube stands, without locking it."""
+        return _turn(_FIND.first(self._connection, {"cube": cube_key}))
+
     def virtual(self) -> float:
         """Return the virtual time: the turn of what began last."""
         return float(_VIRTUAL.scalar(self._connection, {}) or 0.0)
@@ -209,8 +209,13 @@ class SqlTurns:
         return [job for job in self.running(cube_key, lane) if job.lease_until is not None and job.lease_until <= now]
 
     def recall(self, lane: str, now: datetime, *, cube_key: int | None = None) -> int:
-        """Put offered jobs whose time is over by `now` back to the head; return how many. All cubes when none is named."""
-        over = [text(f"place = {s.OFFERED}"), _LEASED, s.job.c.lane == lane, s.job.c.lease_until <= to_micros(now)]
+        """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
+        over: list[Any] = [
+            text(f"place = {s.OFFERED}"),
+            _LEASED,
+            s.job.c.lane == lane,
+            s.job.c.lease_until <= to_micros(now),
+        ]
         if cube_key is not None:
             over.append(s.job.c.cube_key == cube_key)
         turn = select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == s.job.c.cube_key).scalar_subquery()
@@ -218,7 +223,7 @@ class SqlTurns:
         return self._connection.execute(update(s.job).where(*over).values(back)).rowcount
 
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
-        """Put what is due behind, and the first of each of these kinds that has no head at the head; return how many."""
+        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
         mine = {"cube": cube_key, "job_lane": lane}
         if _STANDS_BEHIND.scalar(self._connection, mine) is None:
             return 0
@@ -307,7 +312,7 @@ class SqlTurns:
         return {row.name: (rows.moment(row.ended_at), from_micros(row.next_due), row.outcome) for row in found}
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take a piece of periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
         moment = to_micros(now)
         self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due)})
         free = s.periodic.c.lease_until.is_(None) | (s.periodic.c.lease_until <= moment)

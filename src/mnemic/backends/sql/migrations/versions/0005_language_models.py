@@ -11,6 +11,8 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Add the columns and tables."""
+    if op.get_bind().dialect.name != "sqlite":
+        return  # 0006 creates all there
     empty, none = sa.text("''"), sa.text("0")
     op.add_column("message", sa.Column("refined", sa.Integer(), server_default=none, nullable=False))
     op.create_index("ix_message_to_refine", "message", ["cube_key", "id"], sqlite_where=sa.text("refined = 0"))

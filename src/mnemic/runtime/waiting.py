@@ -1,0 +1,175 @@
+"""Waiting for jobs, and watching them change.
+
+Who waits in a process without a worker of its own runs what is due itself; otherwise the rows are looked at whenever a
+job has ended here, and now and then for what ends elsewhere.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from mnemic.core.intake import check_id, check_names
+from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
+from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store
+from mnemic.runtime.worker import Worker
+from mnemic.services.jobdesk import PAGE, JobDesk
+from mnemic.services.scoping import Scoping
+
+_LOOK: Final = 0.2  # seconds between looks at what ends elsewhere
+_HELP: Final = 0.05  # the same where this thread does the work
+_OVERLAP: Final = timedelta(seconds=5)  # changes may be committed in another order than they were made in
+
+
+class Waiting:
+    """The use cases of `jobs.wait` and `jobs.events`."""
+
+    def __init__(self, store: Store, clock: Clock, scoping: Scoping, worker: Worker, desk: JobDesk) -> None:
+        self._store = store
+        self._clock = clock
+        self._scoping = scoping
+        self._worker = worker
+        self._desk = desk
+
+    def wait(
+        self,
+        cube: str | None,
+        jobs: str | Sequence[str] | None,
+        *,
+        user: str,
+        timeout: float = 60,
+        patient: bool = True,
+    ) -> Sequence[Job]:
+        """Wait until jobs are finished; without a worker here, run them.
+
+        Default are all open ones and what they lead to, except those that are planned for a later time by the
+        calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
+        again is not waited for.
+        """
+        wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
+        deadline = time.monotonic() + _seconds(timeout)
+        missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
+        if missing:
+            raise NotFoundError(f"there is no job {min(missing)!r} here; `jobs.list` shows those that are")
+        seen: dict[str, None] = {}
+        while True:
+            self._hasten(cube, user)
+            if wanted is None:
+                seen |= dict.fromkeys(job.id for job in self._look(cube, None, user) if job.kind != REORGANIZE)
+            found = self._look(cube, wanted if wanted is not None else list(seen), user)
+            waiting = [job for job in found if job.state in OPEN]
+            _raise_for_ended(found, explicit=wanted is not None)
+            if not waiting:
+                return found
+            left = deadline - time.monotonic()
+            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
+                raise _late(waiting, timeout)
+            self._pause_or_help(left)
+
+    def wait_for_task(self, task: str, *, user: str, cube: str | None, timeout: float) -> Sequence[Job]:
+        """Wait until all jobs of a caller's task are finished, with what they lead to but for the calendar's."""
+        deadline = time.monotonic() + _seconds(timeout)
+        while True:
+            self._hasten(cube, user)
+            found = [job for job in self._desk.task(task, user=user, cube=cube).jobs if job.kind != REORGANIZE]
+            waiting = [job for job in found if job.state in OPEN]
+            _raise_for_ended(found, explicit=True)
+            if not waiting:
+                return found
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise _late(waiting, timeout)
+            self._pause_or_help(left)
+
+    def events(self, *, user: object, cube: object, since: Job | None, timeout: float | None) -> Iterator[Job]:
+        """Yield jobs as they change, those that are first; end when nothing has changed for `timeout` seconds."""
+        patience = None if timeout is None else _seconds(timeout)
+        place = None if since is None or since.changed_at is None else (since.changed_at, since.id)
+        told: dict[str, Job] = {} if since is None else {since.id: since}
+        last = time.monotonic()
+        while True:
+            found = self._desk.changed(place, user=user, cube=cube)
+            for job in found:
+                if told.get(job.id) != job:
+                    told[job.id] = job
+                    last = time.monotonic()
+                    yield job
+            if len(found) == PAGE:
+                place = (_changed_at(found[-1]), found[-1].id)
+                continue
+            if found:
+                place = (_changed_at(found[-1]) - _OVERLAP, "")
+                told = {job.id: job for job in told.values() if _changed_at(job) >= place[0] - _OVERLAP}
+            if patience is not None and time.monotonic() - last > patience:
+                return
+            self._worker.wait_for_change(_LOOK)
+
+    def _are_put_off(self, jobs: Sequence[Job], left: float) -> bool:
+        """Tell whether all that is left has failed and is tried again only after the wait would end."""
+        end = self._clock.now() + timedelta(seconds=left)
+        return all(job.state is JobState.FAILED and job.not_before > end for job in jobs)
+
+    def _hasten(self, cube: str | None, user: str) -> None:
+        """Let what a language model is to read not wait for more: somebody waits for it."""
+        if REFINE not in self._worker.kinds:
+            return
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, cube)
+            now = self._clock.now()
+            late = [
+                each.key
+                for each in scope.cubes
+                for job in tx.jobs.list(each.key, states=[JobState.QUEUED], kinds=[REFINE])
+                if job.not_before > now
+            ]
+        if late:
+            with self._store.write() as tx:
+                tx.enter(*late)
+                for key in late:
+                    tx.jobs.hasten(key, REFINE, now)
+
+    def _pause_or_help(self, left: float) -> None:
+        if self._worker.enabled:
+            self._worker.wake()
+            self._worker.wait_for_change(min(left, _LOOK))
+        elif not self._worker.run_once():
+            threading.Event().wait(min(left, _HELP))
+
+    def _look(self, cube: str | None, wanted: Sequence[str] | None, user: str) -> list[Job]:
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, cube)
+            if wanted is None:
+                return [job for each in scope.cubes for job in tx.jobs.list(each.key, states=OPEN, limit=1_000)]
+            found = [tx.jobs.get(each.key, job_id) for each in scope.cubes for job_id in wanted]
+        return [job for job in found if job is not None]
+
+
+def _raise_for_ended(jobs: Sequence[Job], *, explicit: bool) -> None:
+    """Raise for a job that will not be done: dead, or cancelled when it was asked for by its id or task."""
+    for job in jobs:
+        if job.state is JobState.DEAD:
+            raise JobError(f"job {job.id} ({job.kind}) is dead after {job.attempts} tries: {job.reason}", job=job.id)
+        if explicit and job.state is JobState.CANCELLED:
+            raise JobError(f"job {job.id} ({job.kind}) was cancelled; `jobs.retry` queues it again", job=job.id)
+
+
+def _late(waiting: Sequence[Job], timeout: float) -> WaitTimeoutError:
+    count = "1 job" if len(waiting) == 1 else f"{len(waiting)} jobs"
+    reason = next((job.reason for job in waiting if job.error), "")
+    then = f"what failed is tried again later: {reason}" if reason else "the work goes on, wait again"
+    return WaitTimeoutError(f"{count} will not be finished in {timeout:g} s; {then}", jobs=list(waiting))
+
+
+def _changed_at(job: Job) -> datetime:
+    return job.changed_at or job.created_at
+
+
+def _seconds(timeout: object) -> float:
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout >= 0:
+        raise InputError("timeout", f"needs a number of seconds, 0 or more, got {timeout!r}")
+    return timeout

@@ -1,0 +1,36 @@
+"""Looking after the whole store now and then: old jobs go, and what was erased leaves the engine's logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mnemic.ports.store import Store
+
+
+class Upkeep:
+    """The periodic work `upkeep`. It can stop anywhere, and be done twice."""
+
+    def __init__(self, store: Store, *, kept: int, settle: Callable[[], None]) -> None:
+        """`kept`: jobs of a cube of which those that are done stay; `settle` does what waits for a quiet moment."""
+        self._store = store
+        self._kept = kept
+        self._settle = settle
+
+    def run(self) -> str:
+        """Do it; return what was done."""
+        self._settle()
+        with self._store.read() as tx:
+            tx.enter_all()
+            keys = tx.cubes.every_key()
+        pruned = sum(self._prune(key) for key in keys)
+        clean = self._store.scrub()
+        return f"{pruned} old jobs removed, logs {'folded' if clean else 'still read by others'}"
+
+    def _prune(self, cube_key: int) -> int:
+        with self._store.read() as tx:
+            tx.enter(cube_key)
+            if sum(each.count for each in tx.jobs.counts(cube_key)) <= self._kept:
+                return 0
+        with self._store.write() as tx:
+            tx.enter(cube_key)
+            return tx.jobs.prune(cube_key, self._kept)

@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
+from pathlib import PurePath
+from typing import Final
+
+STORE_ID: Final = "store_id"
+"""A store's note of its id, made when it is first moved: what a move has made keeps it."""
+
+MOVING: Final = "moving"
+"""A target's note of how far the move into it is; while it is there, nothing else opens the store."""
+
+MOVED: Final = "moved"
+"""A target's note of what came with the move, table by table."""
+
+MOVED_TO: Final = "moved_to"
+"""A source's note of where it was moved to, for good; while it is there, nothing else opens the store."""
+
+OWN_NOTES: Final = frozenset((MOVING, MOVED, MOVED_TO))
+"""Notes that are a store's own: they are not moved."""
+
+
+def why_closed(notes: Mapping[str, str]) -> str | None:
+    """Return why a store that notes this must not be opened, and what to do; None when it may be."""
+    if MOVING in notes:
+        told = json.loads(notes[MOVING])
+        return (
+            f"a move into this store is not finished; `mnemic migrate --from {told['place']} --to {told['to']}` goes on "
+            "with it"
+        )
+    if MOVED_TO in notes:
+        told = json.loads(notes[MOVED_TO])
+        return (
+            f"this store was moved to {told['place']} on {told['at'][:10]} and is closed; open that one, or let this "
+            "one be opened again with `mnemic migrate --reopen`"
+        )
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +95,7 @@ class Moved:
 class Kept:
     """A backup: a folder that opens as a memory. `rows` and `cubes` are what was counted when it was verified."""
 
-    path: Path
+    path: PurePath
     made_at: datetime
     source: str
     cubes: int

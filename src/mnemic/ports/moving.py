@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 Value = bool | int | float | str | bytes | None
 """What a row is made of."""
@@ -19,22 +19,6 @@ Row = tuple[Value, ...]
 
 Span = tuple[int, int]
 """Cubes from the first key to the last, both included."""
-
-STORE_ID: Final = "store_id"
-"""A store's note of its id, made when it is first moved: what a move has made keeps it."""
-
-MOVING: Final = "moving"
-"""A target's note of how far the move into it is; while it is there, nothing else opens the store."""
-
-MOVED: Final = "moved"
-"""A target's note of what came with the move, table by table."""
-
-MOVED_TO: Final = "moved_to"
-"""A source's note of where it was moved to, for good; while it is there, nothing else opens the store."""
-
-OWN_NOTES: Final = frozenset((MOVING, MOVED, MOVED_TO))
-"""Notes that are a store's own: they are not moved."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shape:

@@ -14,7 +14,8 @@ from typing import Any
 
 from mnemic.core.digests import Digest
 from mnemic.errors import ConflictError, StoreError
-from mnemic.ports.moving import MOVING, RawReading, RawStore, RawWriting, Row, Shape, Span
+from mnemic.model.moving import MOVING
+from mnemic.ports.moving import RawReading, RawStore, RawWriting, Row, Shape, Span
 from mnemic.services.summing import BYTES, Page, Place, Sums, keys_of, pages, stretches, summed
 
 Progress = Callable[[int, int | None], None]
@@ -25,11 +26,12 @@ Progress = Callable[[int, int | None], None]
 class Stand:
     """How far a move came: cubes up to `through` have arrived; of those up to `last`, `table` up to the row `after`.
 
-    `erased` tells that something had to be erased on the way.
+    It is of the store with the id `source`, from `place` to `to`. `erased` tells that something had to be erased on the way.
     """
 
     source: str
     place: str
+    to: str
     step: int = 0
     through: int = 0
     last: int = 0

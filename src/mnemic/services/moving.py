@@ -16,9 +16,9 @@ from typing import Final
 from mnemic.core.digests import Digest
 from mnemic.errors import ConflictError, InputError, StoreError
 from mnemic.ids import new_id
-from mnemic.model.moving import Moved, TableMoved
+from mnemic.model.moving import MOVED, MOVED_TO, MOVING, OWN_NOTES, STORE_ID, Moved, TableMoved, why_closed
 from mnemic.ports.clock import Clock
-from mnemic.ports.moving import MOVED, MOVED_TO, MOVING, OWN_NOTES, STORE_ID, RawStore
+from mnemic.ports.moving import RawStore
 from mnemic.services.carrying import Carry, Progress, Stand
 from mnemic.services.summing import ALL, compare
 
@@ -91,7 +91,7 @@ class Move:
         started = self._clock.now()
         if self._source.place == self._target.place:
             raise InputError("to", f"{self._target.place} is the store itself; name another folder or database")
-        fresh = Stand(self._identify(), self._source.place)
+        fresh = Stand(self._identify(), self._source.place, self._target.place)
         with self._target.write() as tx:
             noted = tx.notes().get(MOVING)
             if noted is None and tx.cubes(0, 1):
@@ -111,8 +111,7 @@ class Move:
             notes = reading.notes()
         if MOVING in notes:
             raise StoreError(
-                f"a move into {self._source.place} is not finished, so that nothing can be moved from there; finish "
-                f"that one first: `mnemic migrate --to` it from {Stand.read(notes[MOVING]).place}",
+                f"{self._source.place} cannot be moved: {why_closed(notes)}",
                 source=self._source.place,
             )
         if STORE_ID in notes:
@@ -129,7 +128,7 @@ class Move:
                 target=self._target.place,
                 source=stand.place,
             )
-        return replace(stand, place=fresh.place, step=stand.step + 1)  # who still works on it is stopped by that
+        return replace(stand, place=fresh.place, to=fresh.to, step=stand.step + 1)  # who still works on it is stopped by that
 
     def _pass(self, carry: Carry) -> Mapping[str, str]:
         with self._source.read() as moment:

@@ -10,6 +10,7 @@ from mnemic.wiring.models import (
     pull_model,
     recommended_models,
 )
+from mnemic.wiring.moving import move, reopen
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "build_llm",
     "build_reranker",
     "missing_package",
+    "move",
     "pull_model",
     "recommended_models",
+    "reopen",
 ]

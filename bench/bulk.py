@@ -67,7 +67,7 @@ def _extend(store: SqlStore, first: str, batch: Batch, model: str) -> None:
             messages.append({**message, **place, **written})
             entries.append({**entry, **place, **indexed})
             documents.append({"key": key + number, "terms": " ".join(terms for terms, _ in found)})
-            vectors.append(vector_values(key + number, model, vector))
+            vectors.append(vector_values(message["cube_key"], key + number, model, vector))
         if messages:
             _MESSAGE.run_each(db, messages)
             _ENTRY.run_each(db, entries)

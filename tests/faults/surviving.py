@@ -12,7 +12,7 @@ from mnemic.model.item import Item
 from mnemic.model.job import JobState
 from mnemic.model.memory import Memory as Record
 from mnemic.model.message import StoredMessage
-from mnemic.runtime.worker import LEASE
+from mnemic.services.dispatching import LEASE
 from tests.faults.adding import SETTINGS
 from tests.faults.counting import faults
 

@@ -15,8 +15,7 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
 from mnemic.errors import EmbedderError, StoreModelError
 from mnemic.model.index import CubeView
-from mnemic.model.job import JobState
-from mnemic.runtime.worker import ATTEMPTS
+from mnemic.model.job import KINDS, REFINE, JobState
 from tests.services.opened import Clock, open_memory, talk
 
 
@@ -56,7 +55,7 @@ def test_what_could_not_be_embedded_for_long_is_embedded_with_the_next_work_of_i
     with open_memory(tmp_path, embedder=embedder, clock=clock) as memory:
         embedder.down = True
         memory.add("I live in Porto.", user="ann")
-        for _ in range(ATTEMPTS):
+        for _ in range(KINDS[REFINE].tries):
             while memory._parts.worker.run_once():
                 pass
             clock.at += timedelta(minutes=5)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mnemic import Memory
+from mnemic.model.job import ORGANIZE, queued
 from mnemic.model.message import StoredMessage
 from tests.faults.counting import faults
 from tests.services.opened import Clock, open_memory, talk
@@ -160,7 +161,7 @@ def test_jobs_that_were_cut_off_leave_no_half_of_a_step(tmp_path: Path) -> None:
         for _ in range(100):
             before = steps
             try:
-                handlers["organize"](key, tick)
+                handlers["organize"](queued("j", key, ORGANIZE, datetime.now(UTC)), tick)
             except CutError:
                 assert faults(tmp_path, finished=False) == []
             if steps == before:

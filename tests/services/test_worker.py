@@ -14,11 +14,14 @@ from mnemic import wiring
 from mnemic.config import Settings
 from mnemic.core.extraction import extract
 from mnemic.errors import JobError
-from mnemic.model.job import EMBED, ORGANIZE, JobState
+from mnemic.model.job import KINDS, ORGANIZE, QUICK, Job, JobState
 from mnemic.runtime import worker as room
-from mnemic.runtime.worker import ATTEMPTS, LEASE, Tick, Worker
+from mnemic.runtime.worker import Handler, Tick, Worker, Workplace
 from mnemic.services import learning
+from mnemic.services.dispatching import LEASE, Dispatching, Limits, kinds_of
 from tests.services.opened import SteppedClock
+
+TRIES = KINDS[ORGANIZE].tries
 
 
 @contextmanager
@@ -30,10 +33,13 @@ def opened(folder: Path, clock: SteppedClock) -> Iterator[wiring.Parts]:
         parts.close()
 
 
-def worker(
-    parts: wiring.Parts, handler: Callable[[int, Tick], None], idle: Callable[[], None] = lambda: None
-) -> Worker:
-    return Worker(parts.store, parts.clock, parts.scoping, {ORGANIZE: handler}, idle=idle)
+def dispatching(parts: wiring.Parts) -> Dispatching:
+    return Dispatching(parts.store, parts.clock, Limits())
+
+
+def worker(parts: wiring.Parts, handler: Handler, idle: Callable[[], None] = lambda: None) -> Worker:
+    place = Workplace(parts.store, parts.queue, dispatching(parts))
+    return Worker(place, {ORGANIZE: handler}, idle=idle)
 
 
 def state_of(parts: wiring.Parts, job: str) -> tuple[JobState, str | None]:
@@ -52,13 +58,13 @@ def queued_job(parts: wiring.Parts) -> str:
 def test_a_job_that_always_fails_ends_dead_with_its_traceback_and_is_told_to_who_waits(tmp_path: Path) -> None:
     clock = SteppedClock()
 
-    def broken(_cube: int, _tick: Tick) -> None:
+    def broken(_job: Job, _tick: Tick) -> None:
         raise RuntimeError("the disk of the moon is full")
 
     with opened(tmp_path, clock) as parts:
         job = queued_job(parts)
         at_work = worker(parts, broken)
-        for attempt in range(ATTEMPTS):
+        for attempt in range(TRIES):
             assert at_work.run_once(), attempt
             assert not at_work.run_once(), "a failed job is tried again without a pause"
             clock.forward(timedelta(minutes=5))
@@ -67,7 +73,7 @@ def test_a_job_that_always_fails_ends_dead_with_its_traceback_and_is_told_to_who
         assert error is not None
         assert "the disk of the moon is full" in error
         with pytest.raises(JobError, match="moon") as told:
-            at_work.wait(None, job, user="ann", timeout=0)
+            parts.waiting.wait(None, job, user="ann", timeout=0)
         assert "Traceback" not in str(told.value), "the traceback is in the job, the error says what happened"
 
 
@@ -75,10 +81,9 @@ def test_a_job_whose_process_died_is_taken_over_when_its_lease_runs_out_and_not_
     clock = SteppedClock()
     with opened(tmp_path, clock) as parts:
         job = queued_job(parts)
-        with parts.store.write() as tx:
-            assert tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED]) is not None
+        assert dispatching(parts).claim("a process that died", QUICK, kinds_of(QUICK), 1)
         ran: list[int] = []
-        heir = worker(parts, lambda cube, _tick: ran.append(cube))
+        heir = worker(parts, lambda job, _tick: ran.append(job.cube_key))
         assert not heir.run_once()
         clock.forward(LEASE)
         assert heir.run_once()
@@ -90,15 +95,11 @@ def test_a_job_that_kills_its_process_each_time_ends_dead(tmp_path: Path) -> Non
     clock = SteppedClock()
     with opened(tmp_path, clock) as parts:
         job = queued_job(parts)
-        for _ in range(ATTEMPTS):
-            with parts.store.write() as tx:
-                assert (
-                    tx.jobs.claim("a process that died", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED])
-                    is not None
-                )
+        for _ in range(TRIES):
+            assert dispatching(parts).claim("a process that died", QUICK, kinds_of(QUICK), 1)
             clock.forward(LEASE)
         ran: list[int] = []
-        assert worker(parts, lambda cube, _tick: ran.append(cube)).run_once()
+        assert not worker(parts, lambda job, _tick: ran.append(job.cube_key)).run_once()
         assert not ran
         assert state_of(parts, job)[0] is JobState.DEAD
 
@@ -110,7 +111,7 @@ def test_a_long_job_keeps_its_lease_and_one_that_lost_it_stops_without_a_word(
     clock = SteppedClock()
     prolonged, stolen = threading.Event(), threading.Event()
 
-    def long(_cube: int, tick: Tick) -> None:
+    def long(_job: Job, tick: Tick) -> None:
         clock.forward(LEASE / 2)
         for _ in range(2_000):
             if not prolonged.is_set():
@@ -119,9 +120,7 @@ def test_a_long_job_keeps_its_lease_and_one_that_lost_it_stops_without_a_word(
                 if found is not None and found.lease_until is not None and found.lease_until > clock.now() + LEASE / 2:
                     prolonged.set()
                     clock.forward(LEASE * 2)
-                    with parts.store.write() as tx:
-                        stolen_job = tx.jobs.claim("another", clock.now(), clock.now() + LEASE, [ORGANIZE, EMBED])
-                    if stolen_job is not None:
+                    if dispatching(parts).claim("another", QUICK, kinds_of(QUICK), 1):
                         stolen.set()
             tick(1)
             threading.Event().wait(0.002)
@@ -146,7 +145,7 @@ def test_the_worker_outlives_an_error_between_jobs(tmp_path: Path) -> None:
             raise RuntimeError("no")
 
     with opened(tmp_path, clock) as parts:
-        at_work = worker(parts, lambda _cube, _tick: ran.set(), idle)
+        at_work = worker(parts, lambda _job, _tick: ran.set(), idle)
         at_work.wake()
         assert fell.wait(30)
         queued_job(parts)
@@ -169,7 +168,7 @@ def test_a_message_that_extraction_fails_on_stays_a_message_and_stops_nothing(
     with opened(tmp_path, SteppedClock()) as parts:
         added = parts.remember.add(["A poison ivy grew there.", "I live in Porto."], user="ann")
         assert added.job is not None
-        parts.worker.wait(None, added.job, user="ann")
+        parts.waiting.wait(None, added.job, user="ann")
         assert state_of(parts, added.job)[0] is JobState.DONE
         texts = [hit.text for hit in parts.recall.search("Where does Ann live?", user="ann", kinds="memory")]
         assert texts == ["ann lives in Porto."]

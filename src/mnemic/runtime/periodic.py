@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from datetime import timedelta, tzinfo
 from typing import Final
 
+from mnemic.core.calendar import next_time
 from mnemic.errors import MnemicError, StoreError
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
-from mnemic.core.calendar import next_time
 
 _log = logging.getLogger(__name__)
 

@@ -21,13 +21,14 @@ from mnemic.errors import ConflictError, NotFoundError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange, Step
 from mnemic.model.index import CubeView, Entry, Vector
-from mnemic.model.job import EMBED, ORGANIZE, REFINE, Job, JobState
+from mnemic.model.job import EMBED, ORGANIZE, Job, JobState
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import MessageRole, Page, StoredMessage
 from mnemic.model.moment import to_micros
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
+from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
 
 OpenStore = Callable[[], Store]
 """Opens the place under test; each call as another process would."""
@@ -318,41 +319,6 @@ def check_writers_queue_up(open_store: OpenStore) -> None:
         assert len(view_of(first, cube)) == len(view_of(second, cube)) == 40
 
 
-def check_jobs(open_store: OpenStore) -> None:
-    """One job of a kind waits for a cube; one job of a cube runs; a lease that ran out is taken over, once."""
-    minute = timedelta(minutes=1)
-    with closing(open_store()) as store, store.write() as tx:
-        cube = tx.cubes.create(new_id(), "personal", CubeKind.PERSONAL, "ann", NOON)
-        first, again = _job(cube), _job(cube)
-        assert tx.jobs.put(first) == tx.jobs.put(again) == first.id, "the same work waits twice"
-        other = tx.jobs.put(_job(cube, kind="embed"))
-        assert tx.jobs.claim("w1", NOON - minute, NOON, KINDS) is None, "a job runs before it is due"
-        held = tx.jobs.claim("w1", NOON, NOON + minute, KINDS)
-        assert held is not None
-        assert (held.id, held.state, held.attempts) == (first.id, JobState.RUNNING, 1)
-        assert tx.jobs.claim("w2", NOON, NOON + minute, KINDS) is None, "two jobs of a cube run at once"
-        assert tx.jobs.put(again) == again.id, "new work waits behind the running job"
-        assert tx.jobs.extend(held, "w1", NOON + 2 * minute)
-        assert not tx.jobs.extend(held, "w2", NOON + 2 * minute)
-        taken = tx.jobs.claim("w2", NOON + 3 * minute, NOON + 4 * minute, KINDS)
-        assert taken is not None, "a job whose lease ran out is left lying"
-        assert taken.id == first.id, "what was begun is not taken up first"
-        tx.jobs.finish(replace(held, state=JobState.DONE), "w1")
-        stored = tx.jobs.get(cube.key, first.id)
-        assert stored is not None
-        assert stored.state is JobState.RUNNING, "a worker that lost its job finished it"
-        tx.jobs.finish(replace(taken, state=JobState.DONE), "w2")
-        assert {job.id for job in tx.jobs.list(cube.key, open_only=True)} == {again.id, other}
-        slow = _job(cube, kind=REFINE)
-        tx.jobs.put(replace(slow, not_before=NOON + timedelta(days=1)))
-        assert not tx.jobs.is_due(NOON, [REFINE]), "what is planned for later is due"
-        tx.jobs.hasten(cube.key, REFINE, NOON)
-        assert tx.jobs.claim("w3", NOON, NOON + minute, [REFINE]) is not None, "what was hastened is not due"
-        quick = tx.jobs.claim("w4", NOON, NOON + minute, KINDS)
-        assert quick is not None, "a job of one kind waits for another's"
-        assert quick.kind in KINDS
-
-
 def check_changes_and_marks(open_store: OpenStore) -> None:
     """Changes come back as stored, newest first, of their cube only; erasing takes steps out; marks can be lifted."""
     with closing(open_store()) as store:
@@ -422,7 +388,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_names_leave_with_what_bore_them,
     check_versions_are_indexed_once,
     check_writers_queue_up,
-    check_jobs,
+    *JOB_CHECKS,
     check_changes_and_marks,
     check_deleted_cube_is_gone,
     check_closed_store,

@@ -2,7 +2,7 @@
 
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.memory import Memory, Messages
-from mnemic.api.moving import move, reopen
+from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex
 
-__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "move", "reindex", "reopen"]
+__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "backup", "backups", "move", "reindex", "reopen"]

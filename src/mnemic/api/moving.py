@@ -1,14 +1,14 @@
-"""Moving a whole store to another folder or database, which a memory cannot do that is open on one of them."""
+"""Moving a whole store to another folder or database, and keeping copies of it: what is done beside an open memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mnemic import config, wiring
 from mnemic.config import Settings
-from mnemic.model.moving import Moved
+from mnemic.model.moving import Kept, Moved
 
 
 def move(
@@ -36,3 +36,25 @@ def move(
 def reopen(source: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None) -> str | None:
     """Let a store be opened again that a final move has closed; return where it went, None when it was not closed."""
     return wiring.reopen(config.load(None, settings), source)
+
+
+def backup(
+    folder: str | Path | None = None,
+    *,
+    settings: Settings | Mapping[str, Any] | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Kept:
+    """Copy everything that the store of the settings holds at this moment to a folder of its own; return what was kept.
+
+    It may be in use. The copy is a folder named by the time in UTC, in `folder` (default: the setting `backup_folder`),
+    verified before it gets its name; `backup_keep` of them stay. It opens as a memory, and `move` takes it anywhere.
+    What is forgotten later stays in it until it is removed. Raises `StoreError`, and then leaves nothing half.
+    """
+    return wiring.backup_of(config.load(None, settings), folder).make(progress)
+
+
+def backups(
+    folder: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None
+) -> Sequence[Kept]:
+    """Return the backups in a folder (default: the setting `backup_folder`), the newest first."""
+    return wiring.backup_of(config.load(None, settings), folder).list()

@@ -1,26 +1,19 @@
 """Content hashes of rows, by which two stores are compared: the same on every engine, and in whatever order they come.
 
-A row's hash is BLAKE2b (RFC 7693) of 64 bits over a text that has each value with its type and length, so that no two
+A row's hash is BLAKE2b (RFC 7693) of 64 bits over bytes that have each value with its type and length, so that no two
 rows are written alike. Hashes of rows are added up modulo 2**64: that knows how often a row is there, not where.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import marshal
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, Final
 
 _MODULUS: Final = 1 << 64
-
-_WRITTEN: Final[Mapping[type, Callable[[Any], str]]] = {
-    type(None): lambda value: "n",  # noqa: ARG005 - there is one None
-    bool: lambda value: f"b{value:d}",
-    int: lambda value: f"i{value}",
-    float: lambda value: f"f{value!r}",
-    str: lambda value: f"s{len(value)}:{value}",
-    bytes: lambda value: f"x{value.hex()}",
-}
+_WRITTEN: Final = 2  # the version of `marshal` that depends on values only, not on which of them are one object
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +32,29 @@ class Digest:
         return f"{self.total:016x}"
 
 
-def digest(table: str, rows: Iterable[Sequence[Any]], words: int | None = None) -> tuple[Digest, int]:
+def digest(
+    table: str, rows: Iterable[tuple[Any, ...]], *, words: Collection[int] = (), derived: Collection[int] = ()
+) -> tuple[Digest, int]:
     """Return the digest of rows of a table, and how many bytes they were written as.
 
-    `words` is the place of a column whose words have no order. NUL, which not every engine holds, counts as U+FFFD.
+    Words in columns at the places `words` have no order. NUL in those at `derived` counts as U+FFFD, as not every
+    engine holds it.
     """
     count = total = size = 0
+    key = table.encode()[:64]
     for row in rows:
-        data = _written(table, row if words is None else _sorted(row, words))
+        values = row
+        for place in words:
+            values = _with(values, place, " ".join(sorted(str(row[place]).split(" "))))
+        for place in derived:
+            if row[place] is not None and "\0" in row[place]:
+                values = _with(values, place, row[place].replace("\0", "\ufffd"))
+        data = marshal.dumps(values, _WRITTEN)
         count += 1
         size += len(data)
-        total += int.from_bytes(hashlib.blake2b(data, digest_size=8).digest())
+        total += int.from_bytes(blake2b(data, digest_size=8, key=key).digest())
     return Digest(count, total % _MODULUS), size
 
 
-def _written(table: str, row: Sequence[Any]) -> bytes:
-    text = ";".join([table, *[_WRITTEN[type(value)](value) for value in row]])
-    return text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass")
-
-
-def _sorted(row: Sequence[Any], words: int) -> list[Any]:
-    values = list(row)
-    values[words] = " ".join(sorted(str(values[words]).split(" ")))
-    return values
+def _with(row: tuple[Any, ...], place: int, value: str) -> tuple[Any, ...]:
+    return (*row[:place], value, *row[place + 1 :])

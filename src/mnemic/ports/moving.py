@@ -24,14 +24,16 @@ Span = tuple[int, int]
 class Shape:
     """A table as it is moved. `key` are the places of its primary key's columns, `cube` that of the cube's key.
 
-    `words` is the place of a column that holds words in no order, None for most.
+    `words` are the places of columns that hold words in no order; `derived`, of those with text in which engines that
+    hold no NUL have U+FFFD.
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[int, ...]
     cube: int | None
-    words: int | None = None
+    words: tuple[int, ...] = ()
+    derived: tuple[int, ...] = ()
 
     def key_of(self, row: Row) -> Row:
         """Return a row's primary key."""

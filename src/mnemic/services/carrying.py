@@ -84,7 +84,7 @@ class Carry:
         self._carry_loose(moment)
         self._drop_gone(moment)
         for span, cubes in stretches(moment, (self.stand.through, self.stand.last)):
-            sums = self._read(moment, span) if span[1] <= self.stand.through else self._brought(moment, span)
+            sums = self._brought(moment, span) if span[1] > self.stand.through else self._read(moment, self._shapes, span)
             held = self._put_right(moment, span, cubes, sums)
             sums.add_to(self.left)
             held.add_to(self.arrived)
@@ -103,7 +103,7 @@ class Carry:
 
     def _carry_loose(self, moment: RawReading) -> None:
         """Replace the tables that are of no cube, when they differ."""
-        sums, held = summed(moment, self._loose, None), self._held(self._loose, None)
+        sums, held = self._read(moment, self._loose, None), self._held(self._loose, None)
         if sums.differing(held):
             with self._writing(self.stand) as tx:
                 for shape in self._loose:
@@ -125,10 +125,10 @@ class Carry:
         if gone:
             self._erase(gone)
 
-    def _read(self, moment: RawReading, span: Span) -> Sums:
-        """Sum up a stretch that arrived before."""
+    def _read(self, moment: RawReading, shapes: Sequence[Shape], span: Span | None) -> Sums:
+        """Sum up what arrived before."""
         sums = Sums()
-        for page in pages(moment, self._shapes, span, sums):
+        for page in pages(moment, shapes, span, sums):
             self._count(page)
         return sums
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -13,11 +14,16 @@ from mnemic.backends.sql.moving import SqlRawStore
 from mnemic.config import Settings
 from mnemic.errors import InputError, StoreError
 from mnemic.model.moving import Moved
+from mnemic.ports.clock import Clock
 from mnemic.ports.moving import RawStore
 from mnemic.services import moving
+from mnemic.services.backup import Backup
 from mnemic.services.carrying import Progress
 from mnemic.version import __version__
 from mnemic.wiring.parts import SystemClock
+
+BACKUPS: Final = "backups"
+"""The folder in a memory's folder that backups go to when none is named."""
 
 _SCHEMES: Final = ("postgresql://", "postgres://")
 
@@ -35,7 +41,7 @@ def move(
     if not str(to).strip():
         raise InputError("to", "is empty; name a folder or postgresql://…")
     with (
-        opened(str(source or settings.database_url or settings.folder), there=True) as origin,
+        opened(_place(settings, source), there=True) as origin,
         opened(str(to), there=check) as target,
     ):
         use_case = moving.Move(origin, target, SystemClock(), version=__version__)
@@ -47,8 +53,25 @@ def move(
 
 def reopen(settings: Settings, source: str | Path | None = None) -> str | None:
     """Let a store open again that was closed when it was moved for good; return where it was moved to."""
-    with opened(str(source or settings.database_url or settings.folder), there=True) as store:
+    with opened(_place(settings, source), there=True) as store:
         return moving.reopen(store)
+
+
+def backup_of(settings: Settings, folder: str | Path | None = None, clock: Clock | None = None) -> Backup:
+    """Return what makes backups of the store that these settings name, into their folder or another."""
+    into = Path(folder or settings.backup_folder or settings.folder / BACKUPS).expanduser().absolute()
+    return Backup(
+        partial(opened, _place(settings), there=True),
+        lambda draft: opened(str(draft), there=False),
+        clock or SystemClock(),
+        folder=into,
+        keep=settings.backup_keep,
+        version=__version__,
+    )
+
+
+def _place(settings: Settings, source: str | Path | None = None) -> str:
+    return str(source or settings.database_url or settings.folder)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.ports.moving import Row, Shape, Span
 
-SHAPE: Final = Shape("entry_text", ("cube_key", "key", "terms"), (0, 1), 0, words=2)
+SHAPE: Final = Shape("entry_text", ("cube_key", "key", "terms"), (0, 1), 0, words=(2,))
 
 _TEXT: Final = table("entry_text", named("rowid"), named("terms"))
 _EVERYWHERE: Final = (0, 2**62)
@@ -33,7 +33,7 @@ def read(connection: Connection, cubes: Span | None, after: Row | None, limit: i
     if after is not None:
         places = [literal_column(str(int(str(value)))) for value in after]
         query = query.where(tuple_(s.entry.c.cube_key, s.entry.c.key) > tuple_(*places))
-    return [tuple(row) for row in connection.execute(query)]
+    return [tuple(row) for row in connection.execute(query).all()]
 
 
 def write(connection: Connection, rows: Sequence[Row]) -> None:

@@ -6,12 +6,14 @@ moved as terms (`moved_terms`). Notes of the store about itself are handed over 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Final
 
 from sqlalchemy import Connection, Select, Table, case, delete, func, insert, literal, select, text, tuple_, update
+from sqlalchemy.exc import DBAPIError
 
 from mnemic.backends.sql import fulltext, moved_terms
 from mnemic.backends.sql import schema as s
@@ -26,7 +28,8 @@ def _shape(table: Table) -> Shape:
     columns = [column.name for column in table.columns]
     key = tuple([columns.index(column.name) for column in table.primary_key])
     cube = None if _cube_column(table) is None else columns.index(str(_cube_column(table)))
-    return Shape(table.name, tuple(columns), key, cube)
+    derived = [place for place, column in enumerate(table.columns) if isinstance(column.type, s.Words)]
+    return Shape(table.name, tuple(columns), key, cube, derived=tuple(derived))
 
 
 def _cube_column(table: Table) -> str | None:
@@ -77,7 +80,7 @@ class SqlRawReading:
             return moved_terms.read(self._connection, cubes, after, limit)
         table = TABLES[shape.name]
         query = _from(table, shape, cubes, after).order_by(*table.primary_key).limit(limit)
-        return [tuple(row) for row in self._connection.execute(query)]
+        return [tuple(row) for row in self._connection.execute(query).all()]
 
     def copy_into(self, target: RawStore) -> bool:
         """Make an empty store the same as this moment, page by page of the file, when both are SQLite's."""
@@ -85,7 +88,10 @@ class SqlRawReading:
             return False
         source: Any = self._connection.connection.driver_connection
         with target.outside_transaction() as connection:
-            source.backup(connection.connection.driver_connection)
+            try:
+                source.backup(connection.connection.driver_connection)
+            except sqlite3.Error as error:
+                raise DBAPIError.instance("backup", None, error, sqlite3.Error, dialect=connection.dialect) from error
         return True
 
     @property
@@ -110,6 +116,15 @@ def _over(column: Any) -> Any:
     return case((column.is_not(None), _OVER)).label(column.name)
 
 
+def _without_nul(shape: Shape, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows as engines hold them that have no NUL in their texts."""
+    if not any("\0" in str(row[place]) for row in rows for place in shape.derived):
+        return rows
+    return [
+        tuple([value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in row]) for row in rows
+    ]
+
+
 class SqlRawWriting(SqlRawReading):
     """Implements `ports.moving.RawWriting`."""
 
@@ -120,8 +135,11 @@ class SqlRawWriting(SqlRawReading):
         if shape == moved_terms.SHAPE:
             moved_terms.write(self._connection, rows)
             return
-        values = [dict(zip(shape.columns, row, strict=True)) for row in rows]
-        self._connection.execute(insert(TABLES[shape.name]), values)
+        marks = ", ".join(["?" if self._dialect == "sqlite" else "%s"] * len(shape.columns))
+        quote = self._connection.dialect.identifier_preparer.quote
+        columns = ", ".join(map(quote, shape.columns))
+        some = rows if self._dialect == "sqlite" else _without_nul(shape, rows)
+        self._connection.exec_driver_sql(f"INSERT INTO {quote(shape.name)} ({columns}) VALUES ({marks})", list(some))
 
     def empty(self, shape: Shape) -> None:
         """Erase all rows of a table that is not of cubes."""

@@ -83,7 +83,7 @@ class Backup:
         if not self._folder.is_dir():
             return []
         found = [_read(path) for path in self._folder.iterdir() if (path / RECEIPT).is_file() and path.suffix != _DRAFT]
-        return sorted((each for each in found if each is not None), key=lambda kept: kept.made_at, reverse=True)
+        return sorted((each for each in found if each is not None), key=lambda kept: (kept.made_at, kept.path.name), reverse=True)
 
     # -- steps -----------------------------------------------------------------------------------------------------
 

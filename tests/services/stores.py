@@ -12,11 +12,22 @@ from sqlalchemy import Boolean, Column, Float, LargeBinary, Table, Text
 
 from mnemic import Memory
 from mnemic.backends.sql import schema as s
-from mnemic.ports.moving import RawStore, Row, RawReading
+from mnemic.ports.moving import RawReading, RawStore, Row
 from mnemic.wiring.moving import opened
 
 HASHING: Final = {"embedder": "hashing", "worker": False, "heat_threshold": 3.0, "stm_pages": 2}
-ODD: Final = ("", " ", "O'Neil; DROP TABLE cube; --", "名前\u200d👩‍👩‍👧", "a\u0301", "%s ? :x $1", "\\x00\\", "x" * 5_000, "\r\n\t", "ſß")
+ODD: Final = (
+    "",
+    " ",
+    "O'Neil; DROP TABLE cube; --",
+    "名前\u200d👩‍👩‍👧",
+    "a\u0301",
+    "%s ? :x $1",
+    "\\x00\\",
+    "x" * 5_000,
+    "\r\n\t",
+    "ſß",
+)
 """Texts that are odd, but that every column must keep."""
 
 QUESTIONS: Final = ("Where does Ann live?", "garden music", "notes of 7", "der Garten", "プリン")
@@ -36,7 +47,12 @@ def live(folder: str | Path, *, users: int = 3, messages: int = 12, **settings: 
             for number in range(messages):
                 said = {"content": f"I live in Leeds, note {user}x{number} tells of a garden and music.", "name": "Ann"}
                 memory.add(said, user=f"user {user}", session=f"s{number % 3}")
-        hostile = ["nul \0 and a lone \ud800 surrogate", "word " * 17_600, "Ich wohne im Garten in Köln.", "プリンが好き"]
+        hostile = [
+            "nul \0 and a lone \ud800 surrogate",
+            "word " * 17_600,
+            "Ich wohne im Garten in Köln.",
+            "プリンが好き",
+        ]
         memory.add(hostile, user="user 0", session="ödd/../s'\n", wait=True)
         memory.add({"content": "I moved to Porto.", "id": "м1/'", "metadata": {"a": "\0\ud800"}}, user="user 0")
         memory.update(_fact(memory), "Ann lives in Faro.", user="user 0")

@@ -57,4 +57,4 @@ def backups(
     folder: str | Path | None = None, *, settings: Settings | Mapping[str, Any] | None = None
 ) -> Sequence[Kept]:
     """Return the backups in a folder (default: the setting `backup_folder`), the newest first."""
-    return wiring.backup_of(config.load(None, settings), folder).list()
+    return wiring.backup_of(config.load(None, settings), folder).kept()

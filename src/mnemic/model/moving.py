@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import PurePath
 from typing import Final
 
 STORE_ID: Final = "store_id"
@@ -30,8 +29,8 @@ def why_closed(notes: Mapping[str, str]) -> str | None:
     if MOVING in notes:
         told = json.loads(notes[MOVING])
         return (
-            f"a move into this store is not finished; `mnemic migrate --from {told['place']} --to {told['to']}` goes on "
-            "with it"
+            "a move into this store is not finished; "
+            f"`mnemic migrate --from {told['place']} --to {told['to']}` goes on with it"
         )
     if MOVED_TO in notes:
         told = json.loads(notes[MOVED_TO])
@@ -95,7 +94,7 @@ class Moved:
 class Kept:
     """A backup: a folder that opens as a memory. `rows` and `cubes` are what was counted when it was verified."""
 
-    path: PurePath
+    path: str
     made_at: datetime
     source: str
     cubes: int

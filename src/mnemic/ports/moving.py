@@ -20,6 +20,7 @@ Row = tuple[Value, ...]
 Span = tuple[int, int]
 """Cubes from the first key to the last, both included."""
 
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A table as it is moved. `key` are the places of its primary key's columns, `cube` that of the cube's key.

@@ -78,12 +78,14 @@ class Backup:
             shutil.rmtree(draft, ignore_errors=True)
         return made
 
-    def list(self) -> Sequence[Kept]:
+    def kept(self) -> Sequence[Kept]:
         """Return the backups, the newest first."""
         if not self._folder.is_dir():
             return []
         found = [_read(path) for path in self._folder.iterdir() if (path / RECEIPT).is_file() and path.suffix != _DRAFT]
-        return sorted((each for each in found if each is not None), key=lambda kept: (kept.made_at, kept.path.name), reverse=True)
+        return sorted(
+            (each for each in found if each is not None), key=lambda each: (each.made_at, each.path), reverse=True
+        )
 
     # -- steps -----------------------------------------------------------------------------------------------------
 
@@ -100,7 +102,7 @@ class Backup:
             number += 1
             path = self._folder / f"{name}-{number}"
         size = sum(file.stat().st_size for file in draft.iterdir())
-        made = Kept(path, at, moved.source, moved.cubes, moved.rows, size, moved.seconds)
+        made = Kept(str(path), at, moved.source, moved.cubes, moved.rows, size, moved.seconds)
         (draft / RECEIPT).write_text(_receipt(made, moved, self._version), "utf-8")
         for file in draft.iterdir():
             _sync(file)
@@ -111,12 +113,12 @@ class Backup:
 
     def _let_go(self) -> list[str]:
         """Remove the oldest; each has lost its name before the first of its files goes."""
-        gone = self.list()[self._keep :]
+        gone = [Path(old.path) for old in self.kept()[self._keep :]]
         for old in gone:
-            dying = self._folder / f".{old.path.name}-{os.getpid()}{_DRAFT}"
-            Path(old.path).rename(dying)
+            dying = old.with_name(f".{old.name}-{os.getpid()}{_DRAFT}")
+            old.rename(dying)
             shutil.rmtree(dying, ignore_errors=True)
-        return [old.path.name for old in gone]
+        return [old.name for old in gone]
 
     def _clear(self) -> None:
         """Remove drafts that processes left which were killed."""
@@ -145,7 +147,7 @@ def _read(path: Path) -> Kept | None:
     try:
         told: dict[str, Any] = json.loads((path / RECEIPT).read_text("utf-8"))
         at = datetime.fromisoformat(told["made_at"])
-        return Kept(path, at, told["source"], told["cubes"], told["rows"], told["bytes"], told["seconds"])
+        return Kept(str(path), at, told["source"], told["cubes"], told["rows"], told["bytes"], told["seconds"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

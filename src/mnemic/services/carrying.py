@@ -24,9 +24,9 @@ Progress = Callable[[int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """How far a move came: cubes up to `through` have arrived; of those up to `last`, `table` up to the row `after`.
+    """How far a move from `place` to `to` came, of the store with the id `source`.
 
-    It is of the store with the id `source`, from `place` to `to`. `erased` tells that something had to be erased on the way.
+    Cubes up to `through` have arrived; of those up to `last`, `table` up to the row `after`. `erased` tells that something had to be erased on the way.
     """
 
     source: str
@@ -84,7 +84,9 @@ class Carry:
         self._carry_loose(moment)
         self._drop_gone(moment)
         for span, cubes in stretches(moment, (self.stand.through, self.stand.last)):
-            sums = self._brought(moment, span) if span[1] > self.stand.through else self._read(moment, self._shapes, span)
+            sums = (
+                self._brought(moment, span) if span[1] > self.stand.through else self._read(moment, self._shapes, span)
+            )
             held = self._put_right(moment, span, cubes, sums)
             sums.add_to(self.left)
             held.add_to(self.arrived)
@@ -148,7 +150,7 @@ class Carry:
         return sums
 
     def _copy(self, found: Iterator[Page], arrived: Stand, last: int) -> None:
-        """Write what is found, in transactions of bounded size; each notes its place, the last one that all is there."""
+        """Write what is found, in transactions of bounded size, each with its place; the last notes that all is there."""
         batch: list[Page] = []
         for page in found:
             self._count(page)
@@ -202,7 +204,8 @@ class Carry:
         self.stand, self.wrote = stand, True
 
     def _claim(self, tx: RawWriting, stand: Stand | None) -> None:
-        if not tx.note(MOVING, stand and stand.written(), was=self.stand.written()):
+        noted = None if stand is None else stand.written()
+        if not tx.note(MOVING, noted, was=self.stand.written()):
             raise ConflictError(
                 f"another process moves into {self._target.place} at this moment; this one has stopped",
                 target=self._target.place,

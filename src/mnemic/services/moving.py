@@ -128,7 +128,9 @@ class Move:
                 target=self._target.place,
                 source=stand.place,
             )
-        return replace(stand, place=fresh.place, to=fresh.to, step=stand.step + 1)  # who still works on it is stopped by that
+        return replace(
+            stand, place=fresh.place, to=fresh.to, step=stand.step + 1
+        )  # who still works on it is stopped by that
 
     def _pass(self, carry: Carry) -> Mapping[str, str]:
         with self._source.read() as moment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -154,7 +154,9 @@ class Compared:
     cubes: int
 
 
-def compare(source: RawReading, target: RawReading, shapes: Sequence[Shape], told: Callable[[int, int], None]) -> Compared:
+def compare(
+    source: RawReading, target: RawReading, shapes: Sequence[Shape], told: Callable[[int, int], None]
+) -> Compared:
     """Read two stores side by side; `told` hears how many rows of the source were read, and of how many."""
     left: dict[str, Digest] = {}
     arrived: dict[str, Digest] = {}
@@ -165,11 +167,16 @@ def compare(source: RawReading, target: RawReading, shapes: Sequence[Shape], tol
         mine, theirs = summed(source, some, span), summed(target, some, span)
         mine.add_to(left)
         theirs.add_to(arrived)
-        for key in sorted(mine.differing(theirs)):
-            differing.append(names.get(key) or dict(target.cubes(key - 1, 1)).get(key, "what is of no cube"))
+        differing += [_name(key, names, target) for key in sorted(mine.differing(theirs))]
         told(min(total, sum(each.rows for each in left.values())), total)
         cubes += len(names)
     return Compared(left, arrived, differing, cubes)
+
+
+def _name(key: int, names: Mapping[int, str], target: RawReading) -> str:
+    if key in names:
+        return names[key]
+    return dict(target.cubes(key - 1, 1)).get(key, "what is of no cube")
 
 
 def _each(source: RawReading) -> Iterator[tuple[Span | None, dict[int, str]]]:

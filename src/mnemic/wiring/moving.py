@@ -98,7 +98,7 @@ def is_address(place: str) -> bool:
     if "://" not in place:
         return False
     if not place.startswith(_SCHEMES):
-        raise InputError("to", f"{place.split('://')[0]}:// is not known; name a folder or postgresql://…")
+        raise InputError("to", f"{place.split('://', maxsplit=1)[0]}:// is not known; name a folder or postgresql://…")
     return True
 
 

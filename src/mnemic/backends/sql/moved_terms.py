@@ -31,7 +31,7 @@ def read(connection: Connection, cubes: Span | None, after: Row | None, limit: i
         .limit(limit)
     )
     if after is not None:
-        places = [literal_column(str(int(str(value)))) for value in after]
+        places: list[Any] = [literal_column(str(int(str(value)))) for value in after]
         query = query.where(tuple_(s.entry.c.cube_key, s.entry.c.key) > tuple_(*places))
     return [tuple(row) for row in connection.execute(query).all()]
 

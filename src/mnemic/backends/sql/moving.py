@@ -139,7 +139,8 @@ class SqlRawWriting(SqlRawReading):
         quote = self._connection.dialect.identifier_preparer.quote
         columns = ", ".join(map(quote, shape.columns))
         some = rows if self._dialect == "sqlite" else _without_nul(shape, rows)
-        self._connection.exec_driver_sql(f"INSERT INTO {quote(shape.name)} ({columns}) VALUES ({marks})", list(some))
+        statement = f"INSERT INTO {quote(shape.name)} ({columns}) VALUES ({marks})"  # noqa: S608 - the schema's names
+        self._connection.exec_driver_sql(statement, list(some))
 
     def empty(self, shape: Shape) -> None:
         """Erase all rows of a table that is not of cubes."""

@@ -1,6 +1,6 @@
 """The commands that take a whole store somewhere: migrate, and backup.
 
-Neither opens the memory: they need no embedder, and the store may be in use. An address is printed without its password.
+Neither opens the memory: they need no embedder, and the store may be in use. An address is printed without a password.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class _MakeByDefault(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Name the command when none is named."""
-        asks = args and args[0] in {*self.commands, *CONTEXT["help_option_names"]}
+        asks = args and args[0] in {*self.commands, "-h", "--help"}
         return super().parse_args(ctx, args if asks else [_MAKE, *args])
 
 
@@ -130,7 +130,11 @@ def _done(moved: Moved) -> Any:
     lines.append(Text("to use it, set " + " and ".join(moved.settings)))
     if "://" not in moved.target:
         lines.append(Text("mnemic.toml and pulled models stay where they are; copy them if you need them there", "dim"))
-    after = "the old store is closed" if moved.closed else "the old store stays open: what it is told from now on stays there"
+    after = (
+        "the old store is closed"
+        if moved.closed
+        else "the old store stays open: what it is told from now on stays there"
+    )
     lines.append(Text(after, "dim" if moved.closed else "yellow"))
     return Group(_table(moved), *lines)
 
@@ -169,15 +173,15 @@ def list_backups(
 
 
 def _kept(found: Sequence[Kept]) -> Any:
-    from rich.table import Table  # noqa: PLC0415 - as above
+    from rich.console import Group  # noqa: PLC0415 - as above
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     if not found:
-        return "no backups yet"
+        return Text("no backups yet", "dim")
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for name in ("made (UTC)", "cubes", "rows", "size", "of", "folder"):
-        table.add_column(name, justify="right" if name in {"cubes", "rows", "size"} else "left", overflow="fold")
+    for name in ("made (UTC)", "cubes", "rows", "size", "name"):
+        table.add_column(name, justify="right" if name in {"cubes", "rows", "size"} else "left", no_wrap=True)
     for each in found:
-        table.add_row(
-            clock(each.made_at), f"{each.cubes:,}", f"{each.rows:,}", size(each.bytes), each.source, str(each.path)
-        )
-    return table
+        table.add_row(clock(each.made_at), f"{each.cubes:,}", f"{each.rows:,}", size(each.bytes), Path(each.path).name)
+    return Group(table, Text(shown(f"in {Path(found[0].path).parent}"), "dim"))

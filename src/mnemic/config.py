@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mnemic.errors import InputError
@@ -131,6 +132,9 @@ class Settings:
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
     """Threads for each lane of background work in this process; `mnemic worker --threads` says its own."""
+    worker_kinds: str = ""
+    """Kinds of jobs that this process runs, comma-separated, such as `organize,embed`; empty means all. Some process
+    must run each kind."""
     jobs_running: int = 0
     """Jobs of a cube that run at one time, unless the cube has a limit of its own; 0 means no limit."""
     jobs_per_minute: int = 0
@@ -346,6 +350,21 @@ def _data_directory() -> Path:
     if os.uname().sysname == "Darwin":
         return Path.home() / "Library" / "Application Support" / "mnemic"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
+
+
+def secrets_of(settings: Settings) -> frozenset[str]:
+    """Return what of the settings must never be shown: keys, and passwords of addresses, as written and as meant."""
+    found: set[str] = set()
+    for each in fields(Settings):
+        value = getattr(settings, each.name)
+        if each.repr or not value:
+            continue
+        if "://" in value:
+            password = urlsplit(value).password or ""
+            found |= {password, unquote(password)}
+        else:
+            found.add(value)
+    return frozenset(found - {""})
 
 
 def read_templates(settings: Settings) -> Mapping[str, list[str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
+from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
@@ -32,6 +34,7 @@ from mnemic.ports.llm import LanguageModel
 Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
 
+@watched()
 class Memory:
     """A long-term memory in a folder, for any number of users. Threads may share it; processes may share the folder.
 
@@ -57,10 +60,11 @@ class Memory:
         `StoreModelError` for one whose vectors come from another embedder (`mnemic reindex` brings it over).
         """
         self._parts = wiring.build(config.load(path, settings), embedder=embedder, llm=llm, clock=clock)
+        self._exposition = wiring.exposition_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
-        self._parts.worker.wake()
+        self._parts.begin()
 
     def __enter__(self) -> Self:
         return self
@@ -397,6 +401,30 @@ class Memory:
     def check(self) -> Sequence[tuple[str, bool, str]]:
         """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder."""
         return self._parts.checkup()
+
+    def metrics(self) -> str:
+        """Return what this memory has counted since it was opened, and how much its store holds, for Prometheus.
+
+        Text exposition format; `docs/operating.md` tells what each figure means. Raises `InputError` when the package
+        prometheus-client (extra `[metrics]`) is missing.
+        """
+        return self._exposition.text()
+
+    @contextmanager
+    def expose(self, *, draining: Callable[[], bool] = lambda: False) -> Iterator[str]:
+        """Show this memory to who watches it while the block runs; yield the address.
+
+        `/metrics`, `/health` and `/ready` on `metrics_host` and `metrics_port` (0: a free one). It is not ready while
+        `draining` says so. Raises `InputError` when the package prometheus-client (extra `[metrics]`) is missing, or the
+        address cannot be listened on.
+        """
+        settings = self._parts.settings
+        further = {"worker": lambda: "it drains" if draining() else ""}
+        exposed = wiring.expose(self._parts, settings.metrics_host, settings.metrics_port, further=further)
+        try:
+            yield exposed.address
+        finally:
+            exposed.close()
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

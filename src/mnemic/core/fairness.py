@@ -1,9 +1,11 @@
 """Whose turn it is: sharing workers between cubes and between priorities, so that nobody starves.
 
-Between cubes: start-time fair queueing (Goyal, Vin and Cheng, "Start-time Fair Queueing", SIGCOMM 1996, section 2).
-Each cube has a turn, a number that grows with what it was given, by its weight; the lowest goes first. A virtual time,
-the turn of what began last, keeps a cube that was idle from claiming what it did not use. Between priorities: smooth
-weighted round-robin, of those that have something waiting. A cube's rate is a token bucket.
+Between cubes, in each lane and priority: start-time fair queueing (Goyal, Vin and Cheng, "Start-time Fair Queueing",
+SIGCOMM 1996, section 2). Each cube has a turn, a number that grows with what it was given, by its weight; the lowest
+goes first. A virtual time keeps a cube that was idle from claiming what it did not use: where work of a cube begins
+anew, it counts from there. It stands half way through what began last and not, as in the paper, at its beginning, where
+an endless stream of cubes never seen before would starve one that was served once (`bench/simulation`). Between
+priorities: smooth weighted round-robin, of those that have something waiting. A cube's rate is a token bucket.
 """
 
 from __future__ import annotations
@@ -29,6 +31,11 @@ def ends(begun: float, cost: float, weight: float) -> float:
     if weight <= 0:
         raise ValueError("a weight is above 0")
     return begun + cost / weight
+
+
+def moves_to(begun: float, ended: float) -> float:
+    """Return the virtual time after a job that begins at `begun` and after which its cube's turn is `ended`."""
+    return (begun + ended) / 2
 
 
 def priorities(turn: int) -> Sequence[Priority]:

@@ -75,11 +75,10 @@ class Jobs(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class CubeTurn:
-    """Where a cube stands in the sharing. `tokens` are those of its rate, as of `refilled_at`."""
+class Standing:
+    """What a cube may have of the workers. `tokens` are those of its rate, as of `refilled_at`."""
 
     cube_key: int
-    turn: float
     share: Share
     tokens: float
     refilled_at: datetime | None
@@ -113,24 +112,35 @@ class Turns(Protocol):
         """Return when the next thing is due that stands `later` or is leased; None when there is nothing."""
         ...
 
-    def lock(self, cube_key: int) -> CubeTurn | None:
+    def lock(self, cube_key: int) -> Standing | None:
         """Lock a cube's turn for this transaction; None when another transaction has it, or the cube is gone."""
         ...
 
-    def wait_for(self, cube_key: int) -> CubeTurn | None:
+    def wait_for(self, cube_key: int) -> Standing | None:
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
         ...
 
-    def find(self, cube_key: int) -> CubeTurn | None:
+    def find(self, cube_key: int) -> Standing | None:
         """Return where a cube stands, without locking it."""
         ...
 
-    def virtual(self) -> float:
-        """Return the virtual time: the turn of what began last."""
+    def turn(self, cube_key: int, lane: str, priority: Priority) -> float:
+        """Return a cube's turn there, 0 when it never had one."""
         ...
 
-    def charge(self, turn: CubeTurn, begun: float) -> None:
-        """Store where a cube stands after a job that began at this virtual time; its heads are listed under it."""
+    def virtual(self, lane: str, priority: Priority) -> float:
+        """Return the virtual time of a lane and priority."""
+        ...
+
+    def charge(self, job: Job, turn: float, virtual: float) -> None:
+        """Store a cube's turn and the virtual time where this job belongs; its other heads there stand under the turn.
+
+        The virtual time never goes back.
+        """
+        ...
+
+    def spend(self, standing: Standing) -> None:
+        """Store the tokens that a cube has left."""
         ...
 
     def waiting(self, cube_key: int, job_id: str) -> Job | None:
@@ -149,8 +159,11 @@ class Turns(Protocol):
         """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
         ...
 
-    def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
-        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
+    def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], *, anew: bool) -> int:
+        """Put what is due behind, and the first of each kind that has no head at the head; return how many of these.
+
+        They stand under their cube's turn; when its work begins anew, under the virtual time if that is later.
+        """
         ...
 
     def step_back(self, cube_key: int, job_id: str, *, until: datetime | None = None) -> None:
@@ -171,6 +184,10 @@ class Turns(Protocol):
 
     def end(self, job: Job, worker: str) -> bool:
         """Store the new state of a job that this worker holds; False when another has taken it over."""
+        ...
+
+    def dead(self, cube_key: int) -> Sequence[Job]:
+        """Return the cube's dead jobs."""
         ...
 
     def set_share(self, cube_key: int, share: Share) -> None:

@@ -7,6 +7,7 @@ when that one dies. When it is due next stands in the store: a restart forgets n
 from __future__ import annotations
 
 import logging
+import os
 import random
 import threading
 from collections.abc import Callable, Mapping
@@ -16,6 +17,7 @@ from typing import Final
 
 from mnemic.core.calendar import next_time
 from mnemic.errors import MnemicError, StoreError
+from mnemic.ids import new_id
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 
@@ -39,12 +41,12 @@ class Duty:
 class Periodic:
     """Looks at the calendar on a thread of its own, and does what is due."""
 
-    def __init__(self, store: Store, clock: Clock, zone: tzinfo, duties: Mapping[str, Duty], name: str) -> None:
+    def __init__(self, store: Store, clock: Clock, zone: tzinfo, duties: Mapping[str, Duty]) -> None:
         self._store = store
         self._clock = clock
         self._zone = zone
         self._duties = {title: duty for title, duty in duties.items() if duty.calendar}
-        self._name = name
+        self._name = f"{os.getpid()}-{new_id()}"
         self._chance = random.Random()  # noqa: S311 - jitter, not a secret
         self._over = threading.Event()
         self._thread: threading.Thread | None = None

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from mnemic.core.fairness import begins, ends, priorities, refilled, until_token
+from mnemic.core.fairness import ends, moves_to, priorities, refilled, until_token
 from mnemic.core.retrying import pause
 from mnemic.errors import BudgetError, MnemicError
-from mnemic.model.job import KINDS, WAITING, Job, JobState, Share
+from mnemic.model.job import KINDS, LANES, WAITING, Job, JobState, Share
 from mnemic.ports.clock import Clock
-from mnemic.ports.jobs import CubeTurn, Head
+from mnemic.ports.jobs import Head, Standing
 from mnemic.ports.queue import Ticket
 from mnemic.ports.store import Store, Transaction
 
@@ -52,7 +53,7 @@ class Dispatching:
         self._store = store
         self._clock = clock
         self._limits = limits
-        self._turns = itertools.count()
+        self._turns: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
         self._ended = itertools.count(1)
         self._chance = random.Random()  # noqa: S311 - jitter, not a secret
 
@@ -67,35 +68,31 @@ class Dispatching:
             taken = (self._next(tx, lane, kinds, now, worker) for _ in range(most))
             return list(itertools.takewhile(lambda job: job is not None, taken))  # type: ignore[arg-type]  # no None is left
 
-    def offer(self, lanes: Collection[str], most: int) -> Sequence[Ticket]:
-        """Mark up to so many jobs as offered, in the order of turns: their ids are to be carried to workers."""
-        found: list[Ticket] = []
-        for lane in lanes:
-            kinds = kinds_of(lane)
-            if len(found) >= most or not self._is_due(lane, kinds):
-                continue
-            with self._store.write() as tx:
-                tx.enter_all()
-                now = self._clock.now()
-                self._admit(tx, lane, now)
-                while len(found) < most and (job := self._next(tx, lane, kinds, now, None)) is not None:
-                    found.append(Ticket(job.cube_key, job.id, lane, int(job.priority)))
-        return found
+    def offer(self, lane: str, kinds: Collection[str], most: int) -> Sequence[Ticket]:
+        """Mark up to so many jobs of these kinds as offered, in the order of turns: their ids go to workers."""
+        if not self._is_due(lane, kinds):
+            return []
+        with self._store.write() as tx:
+            tx.enter_all()
+            now = self._clock.now()
+            self._admit(tx, lane, now)
+            offered = itertools.islice(iter(lambda: self._next(tx, lane, kinds, now, None), None), most)
+            return [Ticket(job.cube_key, job.id, lane, int(job.priority), job.kind) for job in offered]
 
     def take(self, worker: str, ticket: Ticket) -> Job | None:
         """Take an offered job; None when it must not run now or is done already: its ticket is void."""
         with self._store.write() as tx:
             tx.enter_all()
-            turn = tx.turns.wait_for(ticket.cube_key)
-            job = None if turn is None else tx.turns.waiting(ticket.cube_key, ticket.job_id)
-            if turn is None or job is None:
-                return None
+            standing = tx.turns.wait_for(ticket.cube_key)
+            job = None if standing is None else tx.turns.waiting(ticket.cube_key, ticket.job_id)
             now = self._clock.now()
-            if self._is_held_back(tx, job, turn):
+            if standing is None or job is None or job.not_before > now:  # a ticket from before it was put off
+                return None
+            if self._is_held_back(tx, job, standing):
                 return None
             started = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
             if not job.alone:
-                tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
+                tx.turns.advance(job.cube_key, job.lane, now, [job.kind], anew=False)
             return started
 
     def recall(self, lanes: Collection[str]) -> int:
@@ -121,16 +118,16 @@ class Dispatching:
         """Store how a job ended, and let those behind it step forward; False when another worker has taken it over."""
         with self._store.write() as tx:
             tx.enter(job.cube_key)
-            turn = tx.turns.wait_for(job.cube_key)
+            standing = tx.turns.wait_for(job.cube_key)
             now = self._clock.now()
             ended = replace(job, changed_at=now, state=_told(tx, job))
-            if turn is None or not tx.turns.end(ended, worker):
+            if standing is None or not tx.turns.end(ended, worker):
                 return False
             if job.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
                 revive(tx, job.cube_key, now, but=job.kind)
                 if next(self._ended) % _PRUNED == 0:
                     tx.jobs.prune(job.cube_key, self._limits.kept)
-            advance(tx, turn, job.lane, now, everywhere=self._share(turn).running > 0)
+            advance(tx, job.cube_key, None if self._share(standing).running else job.lane, now)
             return True
 
     def done(self, job: Job, done: int) -> Job:
@@ -171,22 +168,21 @@ class Dispatching:
     def _admit(self, tx: Transaction, lane: str, now: datetime) -> None:
         """Put in line what has become due, and what was left by workers that fell silent."""
         for cube_key in tx.turns.due(lane, now, _ADMITTED):
-            turn = tx.turns.lock(cube_key)
-            if turn is None:
+            if tx.turns.lock(cube_key) is None:
                 continue
             for job in tx.turns.expired(cube_key, lane, now):
                 left = _left(job, now)
                 tx.jobs.save(replace(left, state=_told(tx, left)))
             tx.turns.recall(lane, now, cube_key=cube_key)
-            advance(tx, turn, lane, now)
+            advance(tx, cube_key, lane, now)
 
     def _next(
         self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None
     ) -> Job | None:
         """Start the next job for a worker; offer it when none is named."""
-        for priority in priorities(next(self._turns)):
+        for priority in priorities(next(self._turns[lane])):
             heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
-            for _ in range(len(heads)):
+            for _ in range(2 * len(heads)):  # each once, and once more under its true turn
                 head = min(heads, key=lambda each: each.turn)
                 found = self._tried(tx, head, now, worker)
                 if isinstance(found, Job):
@@ -198,57 +194,59 @@ class Dispatching:
 
     def _tried(self, tx: Transaction, head: Head, now: datetime, worker: str | None) -> Job | Head | None:
         """Start a head; None when it cannot be now, and the head with its true turn when that is a later one."""
-        turn = tx.turns.lock(head.cube_key)
-        if turn is None:
+        standing = tx.turns.lock(head.cube_key)
+        job = None if standing is None else tx.turns.waiting(head.cube_key, head.job_id)
+        if standing is None or job is None:
             return None
-        if turn.turn > head.turn:
-            return replace(head, turn=turn.turn)
-        job = tx.turns.waiting(head.cube_key, head.job_id)
-        if job is None or self._is_held_back(tx, job, turn) or self._must_slow_down(tx, job, turn, now):
+        if (turn := tx.turns.turn(job.cube_key, job.lane, job.priority)) > head.turn:
+            return replace(head, turn=turn)
+        if self._is_held_back(tx, job, standing) or self._must_slow_down(tx, job, standing, now):
             return None
         if worker is None:
             begun = tx.turns.offer(job.cube_key, job.id, now + OFFER)
         else:
             begun = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
-        self._charge(tx, turn, job, now)
+        self._charge(tx, standing, job, head.turn, now)
         if worker is not None and not job.alone:
-            tx.turns.advance(job.cube_key, job.lane, now, [job.kind], turn.turn)
+            tx.turns.advance(job.cube_key, job.lane, now, [job.kind], anew=False)
         return begun
 
-    def _is_held_back(self, tx: Transaction, job: Job, turn: CubeTurn) -> bool:
+    def _is_held_back(self, tx: Transaction, job: Job, standing: Standing) -> bool:
         """Tell whether a job must wait for others of its cube to end; it steps back if so."""
-        most = self._share(turn).running
+        most = self._share(standing).running
         held = job.alone and any(other.alone for other in tx.turns.running(job.cube_key, job.lane))
         if held or (most and len(tx.turns.running(job.cube_key)) >= most):
             tx.turns.step_back(job.cube_key, job.id)
             return True
         return False
 
-    def _must_slow_down(self, tx: Transaction, job: Job, turn: CubeTurn, now: datetime) -> bool:
+    def _must_slow_down(self, tx: Transaction, job: Job, standing: Standing, now: datetime) -> bool:
         """Tell whether a job must wait for its cube's rate; it steps back until then if so."""
-        share = self._share(turn)
-        wait = until_token(self._tokens(turn, share, now), share.per_minute) if share.per_minute else 0.0
+        share = self._share(standing)
+        wait = until_token(self._tokens(standing, share, now), share.per_minute) if share.per_minute else 0.0
         if wait > 0:
             tx.turns.step_back(job.cube_key, job.id, until=now + timedelta(seconds=wait))
         return wait > 0
 
-    def _charge(self, tx: Transaction, turn: CubeTurn, job: Job, now: datetime) -> None:
-        share = self._share(turn)
-        begun = begins(turn.turn, tx.turns.virtual())
-        tokens = self._tokens(turn, share, now) - 1 if share.per_minute else 0.0
+    def _charge(self, tx: Transaction, standing: Standing, job: Job, begun: float, now: datetime) -> None:
+        """Count a job that begins at a turn to its cube."""
+        share = self._share(standing)
         cost = KINDS[job.kind].cost if job.kind in KINDS else 1.0
         after = ends(begun, cost, share.weight)
-        tx.turns.charge(replace(turn, turn=after, tokens=tokens, refilled_at=now), begun)
+        tx.turns.charge(job, after, moves_to(begun, after))
+        if share.per_minute:
+            left = self._tokens(standing, share, now) - 1
+            tx.turns.spend(replace(standing, tokens=left, refilled_at=now))
 
-    def _share(self, turn: CubeTurn) -> Share:
+    def _share(self, standing: Standing) -> Share:
         """Return a cube's limits, those of the settings where it has none of its own."""
-        own = turn.share
+        own = standing.share
         return Share(own.weight, own.running or self._limits.running, own.per_minute or self._limits.per_minute)
 
-    def _tokens(self, turn: CubeTurn, share: Share, now: datetime) -> float:
-        if turn.refilled_at is None:
+    def _tokens(self, standing: Standing, share: Share, now: datetime) -> float:
+        if standing.refilled_at is None:
             return float(share.per_minute)
-        return refilled(turn.tokens, (now - turn.refilled_at).total_seconds(), share.per_minute)
+        return refilled(standing.tokens, (now - standing.refilled_at).total_seconds(), share.per_minute)
 
 
 def kinds_of(lane: str) -> Sequence[str]:
@@ -261,16 +259,15 @@ def tries_of(kind: str) -> int:
     return KINDS[kind].tries if kind in KINDS else 1
 
 
-def advance(tx: Transaction, turn: CubeTurn, lane: str, now: datetime, *, everywhere: bool = False) -> None:
-    """Let those of a cube that stand behind step forward, in all lanes when what ended was counted over all."""
-    lanes = {kind.lane for kind in KINDS.values()} if everywhere else {lane}
-    for each in sorted(lanes):
-        tx.turns.advance(turn.cube_key, each, now, kinds_of(each), turn.turn)
+def advance(tx: Transaction, cube_key: int, lane: str | None, now: datetime) -> None:
+    """Let those of a cube that stand behind step forward, in all lanes when none is named; its lock is held."""
+    for each in LANES if lane is None else (lane,):
+        tx.turns.advance(cube_key, each, now, kinds_of(each), anew=True)
 
 
 def revive(tx: Transaction, cube_key: int, now: datetime, *, but: str) -> None:
     """Give the dead jobs of a cube one more try, except those of a kind that has just made up for them."""
-    for job in tx.jobs.list(cube_key, states=[JobState.DEAD]):
+    for job in tx.turns.dead(cube_key):
         if job.kind != but:
             tx.jobs.save(again(job, now, tries=1))
 

@@ -13,10 +13,9 @@ from typing import Final
 
 from mnemic.core.intake import check_count, check_flag, check_id, check_names
 from mnemic.errors import ConflictError, InputError, NotFoundError
-from mnemic.model.job import KINDS, OPEN, WAITING, Job, JobState, Share, StateCount, Task, state_of
+from mnemic.model.job import KINDS, LANES, OPEN, WAITING, Job, JobState, Share, StateCount, Task, state_of
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
-from mnemic.ports.jobs import CubeTurn
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.dispatching import advance, again
 from mnemic.services.scoping import Scoping
@@ -118,8 +117,8 @@ class JobDesk:
         """Return how much of the workers a cube may have; zeros are what the settings say."""
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
-            turn = None if target is None else tx.turns.find(target.key)
-            return Share() if turn is None else turn.share
+            standing = None if target is None else tx.turns.find(target.key)
+            return Share() if standing is None else standing.share
 
     def set_share(self, share: Share, *, user: object, cube: object = None) -> Share:
         """Say how much of the workers a cube may have."""
@@ -128,11 +127,10 @@ class JobDesk:
             target = self._scoping.for_write(
                 tx, check_id(user, "user"), None if cube is None else check_id(cube, "cube")
             )
-            turn = tx.turns.wait_for(target.key)
+            tx.turns.wait_for(target.key)
             tx.turns.set_share(target.key, share)
-            if turn is not None:
-                self._step_forward(tx, turn)
-        self._announce([kind.lane for kind in KINDS.values()])
+            advance(tx, target.key, None, self._clock.now())
+        self._announce(LANES)
         return share
 
     def changed(self, since: tuple[datetime, str] | None, *, user: object, cube: object = None) -> Sequence[Job]:
@@ -144,16 +142,13 @@ class JobDesk:
     def _changed(self, job_id: object, user: object, cube: object, change: Callable[[Job], Job]) -> Job:
         with self._store.write() as tx:
             target = writable(self._scoping, tx, user, cube)
-            turn = None if target is None else tx.turns.wait_for(target.key)
+            if target is not None:
+                tx.turns.wait_for(target.key)
             job = change(_found(tx, target, check_id(job_id, "id")))
             tx.jobs.save(job)
-            if turn is not None:
-                self._step_forward(tx, turn)
+            advance(tx, job.cube_key, None, self._clock.now())
         self._announce([job.lane])
         return job
-
-    def _step_forward(self, tx: Transaction, turn: CubeTurn) -> None:
-        advance(tx, turn, "", self._clock.now(), everywhere=True)
 
 
 def _found(tx: Transaction, target: Cube | None, job_id: str) -> Job:

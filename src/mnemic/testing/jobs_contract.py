@@ -15,7 +15,7 @@ from typing import Final
 from mnemic.ids import new_id
 from mnemic.model.job import EMBED, ORGANIZE, QUICK, REFINE, SLOW, Job, JobState, Priority, Share, queued
 from mnemic.model.scope import Cube, CubeKind
-from mnemic.ports.jobs import CubeTurn
+from mnemic.ports.jobs import Standing
 from mnemic.ports.store import Store, Transaction
 
 OpenStore = Callable[[], Store]
@@ -40,7 +40,7 @@ def _apart(cube: Cube, **changed: object) -> Job:
     return replace(_job(cube), id=job_id, merge=job_id, alone=False, **changed)  # type: ignore[arg-type]  # of a job
 
 
-def _locked(tx: Transaction, cube: Cube) -> CubeTurn:
+def _locked(tx: Transaction, cube: Cube) -> Standing:
     turn = tx.turns.lock(cube.key)
     assert turn is not None, "a cube that nobody has cannot be locked"
     return turn
@@ -75,20 +75,28 @@ def check_heads_by_turn(open_store: OpenStore) -> None:
         for job in jobs.values():
             tx.jobs.put(job)
         for cube, turn in ((ann, 3.0), (bob, 1.0), (cid, 2.0)):
-            tx.turns.charge(replace(_locked(tx, cube), turn=turn, tokens=0.5, refilled_at=NOON), begun=turn)
+            tx.turns.charge(jobs[cube.key], turn, turn)
         assert _heads(tx) == [jobs[cube.key].id for cube in (bob, cid, ann)]
-        assert tx.turns.virtual() == 3.0, "the virtual time is the turn of what began last"
-        tx.turns.charge(replace(_locked(tx, bob), turn=1.5), begun=1.0)
-        assert tx.turns.virtual() == 3.0, "the virtual time went back"
+        tx.turns.charge(jobs[bob.key], 1.5, 1.0)
+        assert tx.turns.virtual(QUICK, Priority.NORMAL) == 3.0, "the virtual time went back"
+        assert tx.turns.virtual(SLOW, Priority.NORMAL) == tx.turns.virtual(QUICK, Priority.BACKGROUND) == 0.0
+        assert tx.turns.turn(bob.key, QUICK, Priority.NORMAL) == 1.5
+        assert tx.turns.turn(bob.key, SLOW, Priority.NORMAL) == 0.0
         assert _heads(tx, SLOW) == _heads(tx, QUICK, Priority.INTERACTIVE) == []
         assert not tx.turns.heads(QUICK, Priority.NORMAL, [EMBED], 10)
         assert len(tx.turns.heads(QUICK, Priority.NORMAL, KINDS, 2)) == 2
-        later = _job(ann, EMBED)
+        late, later = _job(bob, EMBED), _job(ann, EMBED)
+        tx.jobs.put(late)
+        assert _heads(tx)[2:] in ([jobs[ann.key].id, late.id], [late.id, jobs[ann.key].id]), (
+            "what begins anew goes first"
+        )
+        tx.turns.charge(jobs[ann.key], 4.0, 3.5)
         tx.jobs.put(later)
-        assert _heads(tx)[-1] == later.id or _heads(tx)[-2] == later.id, "a new head stands under its cube's turn"
+        assert set(_heads(tx)[3:]) == {jobs[ann.key].id, later.id}, "a new head does not stand under its cube's turn"
+        tx.turns.spend(replace(_locked(tx, ann), tokens=0.5, refilled_at=NOON))
         found = tx.turns.find(ann.key)
         assert found is not None
-        assert (found.turn, found.tokens, found.refilled_at) == (3.0, 0.5, NOON)
+        assert (found.tokens, found.refilled_at) == (0.5, NOON)
 
 
 def check_leases(open_store: OpenStore) -> None:
@@ -113,15 +121,17 @@ def check_leases(open_store: OpenStore) -> None:
         assert [each.done for each in tx.turns.expired(cube.key, QUICK, NOON + 2 * MINUTE)] == [7]
         tx.jobs.save(replace(held, state=JobState.QUEUED, lease_until=None, not_before=NOON))
         assert not tx.turns.end(replace(held, state=JobState.DONE), "w1"), "a worker that lost its job ended it"
-        tx.turns.advance(cube.key, QUICK, NOON, KINDS, 0.0)
+        tx.turns.advance(cube.key, QUICK, NOON, KINDS, anew=True)
         taken = tx.turns.start(cube.key, job.id, "w2", NOON, NOON + MINUTE)
         assert taken.attempts == 2
         assert tx.turns.extend([held], "w1", NOON + 9 * MINUTE) == set()
         assert not tx.turns.end(replace(held, state=JobState.DONE), "w1")
-        assert tx.turns.end(replace(taken, state=JobState.DONE, lease_until=None, finished_at=NOON), "w2")
+        ended = replace(taken, state=JobState.DONE, lease_until=None, finished_at=NOON, error="no \ud800 \0 luck")
+        assert tx.turns.end(ended, "w2")
         stored = tx.jobs.get(cube.key, job.id)
         assert stored is not None
         assert stored.state is JobState.DONE
+        assert stored.error in ("no \ufffd \ufffd luck", "no \ufffd \0 luck")
         assert tx.turns.next_due(QUICK) is None
 
 
@@ -139,19 +149,19 @@ def check_standing_in_line(open_store: OpenStore) -> None:
         assert not tx.turns.due(QUICK, NOON, 10)
         assert tx.turns.due(QUICK, NOON + MINUTE, 10) == [cube.key]
         _locked(tx, cube)
-        assert tx.turns.advance(cube.key, QUICK, NOON + MINUTE, KINDS, 4.0) == 1
+        assert tx.turns.advance(cube.key, QUICK, NOON + MINUTE, KINDS, anew=True) == 1
         assert set(_heads(tx)) == {jobs[0].id, planned.id}
         tx.turns.start(cube.key, jobs[0].id, "w", NOON, NOON + MINUTE)
-        assert tx.turns.advance(cube.key, QUICK, NOON, KINDS, 4.0) == 1
+        assert tx.turns.advance(cube.key, QUICK, NOON, KINDS, anew=False) == 1
         assert jobs[1].id in _heads(tx), "the next of a kind is the oldest"
         tx.turns.step_back(cube.key, jobs[1].id)
         tx.turns.step_back(cube.key, planned.id, until=NOON + 3 * MINUTE)
         assert not _heads(tx)
         assert tx.turns.due(QUICK, NOON + MINUTE, 10) == [cube.key], "the lease of the running job is over"
-        tx.turns.advance(cube.key, QUICK, NOON, KINDS, 4.0)
+        tx.turns.advance(cube.key, QUICK, NOON, KINDS, anew=False)
         assert _heads(tx) == [jobs[1].id]
         tx.jobs.hasten(cube.key, EMBED, NOON)
-        tx.turns.advance(cube.key, QUICK, NOON, KINDS, 4.0)
+        tx.turns.advance(cube.key, QUICK, NOON, KINDS, anew=False)
         assert planned.id in _heads(tx), "what was hastened is not due"
 
 

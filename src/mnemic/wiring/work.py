@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from mnemic.backends.queues.database import DatabaseQueue
 from mnemic.config import Settings
-from mnemic.model.job import EMBED, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job
+from mnemic.core.calendar import check_calendar
+from mnemic.core.fairness import priorities
+from mnemic.core.retrying import pause
+from mnemic.errors import InputError
+from mnemic.model.job import EMBED, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job
 from mnemic.ports.clock import Clock
-from mnemic.ports.queue import Queue
+from mnemic.ports.queue import Bell, Queue, Rows
 from mnemic.ports.store import Store
+from mnemic.runtime.periodic import Duty
 from mnemic.runtime.worker import Handler, Tick
-from mnemic.services.dispatching import Dispatching, Limits
+from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
 from mnemic.services.reorganizing import Reorganizing
+from mnemic.services.upkeep import Upkeep
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,35 @@ def workers_of(settings: Settings, store: Store, clock: Clock) -> Workers:
     """Return what jobs are taken with, as the settings say."""
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
     dispatching = Dispatching(store, clock, limits)
-    return Workers(dispatching, DatabaseQueue(dispatching, store.bell, clock))
+    return Workers(dispatching, _queue(settings, dispatching, store.bell, clock))
+
+
+def _queue(settings: Settings, rows: Rows, bell: Bell, clock: Clock) -> Queue:
+    if not settings.redis_url:
+        return DatabaseQueue(rows, bell, clock)
+    from mnemic.backends.queues.link import Place  # noqa: PLC0415 - only who has Redis needs it
+    from mnemic.backends.queues.station import Rules  # noqa: PLC0415
+    from mnemic.backends.queues.streams import StreamsQueue  # noqa: PLC0415
+
+    place = Place(settings.redis_url, settings.redis_prefix, settings.redis_shards)
+    return StreamsQueue(rows, bell, clock, place, Rules(priorities, pause, LEASE))
+
+
+def kinds_of(settings: Settings) -> Collection[str] | None:
+    """Return the kinds of jobs that this process is to run; None for all. Raises `InputError` for unknown ones."""
+    named = [each.strip() for each in settings.worker_kinds.split(",") if each.strip()]
+    unknown = [each for each in named if each not in KINDS]
+    if unknown:
+        raise InputError("worker_kinds", f"{unknown[0]!r} is no kind of job; known: {', '.join(KINDS)}")
+    return named or None
+
+
+def duties_of(settings: Settings, upkeep: Upkeep) -> Mapping[str, Duty]:
+    """Return the periodic work of the whole store, with its calendar."""
+    duties = {"upkeep": Duty(settings.schedule_upkeep, upkeep.run)}
+    for title, duty in duties.items():
+        check_calendar(duty.calendar, f"schedule_{title}")
+    return duties
 
 
 def _of_cube(work: Callable[[int, Tick], None]) -> Handler:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, Row, Table, case, func, insert, select, tuple_, update
+from sqlalchemy import Boolean, Connection, Row, Table, case, func, insert, select, tuple_, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -145,6 +145,8 @@ def _record(kind: str, row: Row[Any]) -> Record:
         match _TYPES[kind].get(name):
             case FieldType.TIME:
                 found[name] = rows.moment(value)
+            case FieldType.FLAG:
+                found[name] = bool(value)
             case each if each in _JSON:
                 found[name] = rows.from_json(value)
             case _:
@@ -163,6 +165,8 @@ def _row(cube_key: int, kind: str, record: Record) -> dict[str, Any]:
             columns[name] = to_micros(value)
         elif _TYPES[kind].get(name) in _JSON:
             columns[name] = None if value is None else rows.to_json(value)
+        elif isinstance(value, bool):
+            columns[name] = value if isinstance(_TABLES[kind].c[name].type, Boolean) else int(value)
         else:
             columns[name] = value
     if kind == "message":

@@ -43,6 +43,11 @@ def from_json(data: str | None) -> Any:
     return None if data is None else json.loads(data)
 
 
+def plain(words: str) -> str:
+    """Return words that every engine can hold: lone surrogates and NUL become U+FFFD."""
+    return _SURROGATE.sub("\ufffd", words).replace("\0", "\ufffd")
+
+
 def micros(moment: datetime | None) -> int | None:
     """Return a moment as the store keeps it."""
     return None if moment is None else to_micros(moment)

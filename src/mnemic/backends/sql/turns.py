@@ -1,6 +1,6 @@
 """The order of all cubes' work in SQL. Content is not reached by it; it alone looks across cubes, by small indexes.
 
-A cube's row in `cube_turn` is its lock: PostgreSQL locks the row and skips those that others have, SQLite has one
+A cube's row in `cube_share` is its lock: PostgreSQL locks the row and skips those that others have, SQLite has one
 writer anyway. Heads are listed by lane, priority and turn, so that finding the next job takes as long with ten million
 that wait behind as with none.
 """
@@ -15,11 +15,11 @@ from sqlalchemy import Connection, bindparam, func, select, text, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
-from mnemic.backends.sql.jobs import is_waiting, values_of
+from mnemic.backends.sql.jobs import is_waiting, one_waits, values_of
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.job import Job, JobCount, JobState, Priority, Share
+from mnemic.model.job import WAITING, Job, JobCount, JobState, Priority, Share
 from mnemic.model.moment import from_micros, to_micros
-from mnemic.ports.jobs import CubeTurn, Head
+from mnemic.ports.jobs import Head, Standing
 
 _ADMITTED: Final = 1_000  # jobs of a cube that are put behind at once
 _AT_HEAD: Final = text(f"place = {s.AT_HEAD}")  # as the indexes say it
@@ -62,23 +62,48 @@ _NEXT_DUE: Final = Prepared(
 _NEXT_OVER: Final = Prepared(
     select(func.min(s.job.c.lease_until).label("at")).where(_LEASED, s.job.c.lane == bindparam("job_lane"))
 )
-_TURN: Final = select(s.cube_turn).where(s.cube_turn.c.cube_key == bindparam("cube"))
-_FIND: Final = Prepared(_TURN)
-_LOCK: Final = Prepared(_TURN.with_for_update(skip_locked=True))
-_WAIT_FOR: Final = Prepared(_TURN.with_for_update())
-_VIRTUAL: Final = Prepared(select(s.virtual_time.c.turn).where(s.virtual_time.c.name == "jobs"))
+_SHARE: Final = select(s.cube_share).where(s.cube_share.c.cube_key == bindparam("cube"))
+_FIND: Final = Prepared(_SHARE)
+_LOCK: Final = Prepared(_SHARE.with_for_update(skip_locked=True))
+_WAIT_FOR: Final = Prepared(_SHARE.with_for_update())
+_VIRTUAL: Final = Prepared(
+    select(s.virtual_time.c.turn).where(
+        s.virtual_time.c.lane == bindparam("job_lane"), s.virtual_time.c.priority == bindparam("urgency")
+    )
+)
 _MOVE_ON: Final = Prepared(
-    update(s.virtual_time)
-    .where(s.virtual_time.c.name == "jobs", s.virtual_time.c.turn < bindparam("begun"))
-    .values(turn=bindparam("begun"))
+    text(
+        "INSERT INTO virtual_time (lane, priority, turn) VALUES (:job_lane, :urgency, :to)"
+        " ON CONFLICT (lane, priority) DO UPDATE SET turn = excluded.turn WHERE virtual_time.turn < excluded.turn"
+    )
+)
+_TURN: Final = Prepared(
+    select(s.cube_turn.c.turn).where(
+        s.cube_turn.c.cube_key == bindparam("cube"),
+        s.cube_turn.c.lane == bindparam("job_lane"),
+        s.cube_turn.c.priority == bindparam("urgency"),
+    )
 )
 _CHARGE: Final = Prepared(
-    update(s.cube_turn)
-    .where(s.cube_turn.c.cube_key == bindparam("cube"))
-    .values(turn=bindparam("to"), tokens=bindparam("left"), refilled_at=bindparam("at"))
+    text(
+        "INSERT INTO cube_turn (cube_key, lane, priority, turn) VALUES (:cube, :job_lane, :urgency, :to)"
+        " ON CONFLICT (cube_key, lane, priority) DO UPDATE SET turn = excluded.turn"
+    )
+)
+_SPEND: Final = Prepared(
+    update(s.cube_share)
+    .where(s.cube_share.c.cube_key == bindparam("cube"))
+    .values(tokens=bindparam("left"), refilled_at=bindparam("at"))
 )
 _LIST_UNDER: Final = Prepared(
-    update(s.job).where(s.job.c.cube_key == bindparam("cube"), _AT_HEAD).values(turn=bindparam("to"))
+    update(s.job)
+    .where(
+        s.job.c.cube_key == bindparam("cube"),
+        s.job.c.lane == bindparam("job_lane"),
+        s.job.c.priority == bindparam("urgency"),
+        _AT_HEAD,
+    )
+    .values(turn=bindparam("to"))
 )
 _WAITING_JOB: Final = Prepared(select(s.job).where(*_MINE, is_waiting()))
 _RUNNING_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), _RUNNING))
@@ -120,7 +145,9 @@ _ADMIT: Final = Prepared(
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
 _HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
-_NEXT: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1))
+_NEXT: Final = Prepared(
+    select(s.job.c.id, s.job.c.priority).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1)
+)
 _TO_HEAD: Final = Prepared(update(s.job).where(*_MINE).values(place=s.AT_HEAD, turn=bindparam("to")))
 _STEP_BEHIND: Final = Prepared(update(s.job).where(*_MINE, is_waiting()).values(place=s.BEHIND, lease_until=None))
 _STEP_LATER: Final = Prepared(
@@ -134,6 +161,15 @@ _EXTEND: Final = Prepared(
     .where(*_MINE, s.job.c.worker == bindparam("by"), s.job.c.attempts == bindparam("attempt"), _RUNNING)
     .values(lease_until=bindparam("until"), done=bindparam("so_far"))
 )
+_ENDS: Final = (
+    "state", "place", "worker", "attempts", "not_before", "lease_until", "finished_at", "changed_at", "done", "error",
+)  # fmt: skip
+_END: Final = Prepared(
+    update(s.job)
+    .where(*_MINE, s.job.c.worker == bindparam("by"), _RUNNING)
+    .values({name: bindparam(name) for name in _ENDS})
+)
+_DEAD_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), text("state = 'dead'")))
 _KNOWN_PERIODIC: Final = text(
     "INSERT INTO periodic (name, next_due) VALUES (:name, :due) ON CONFLICT (name) DO NOTHING"
 )
@@ -169,28 +205,38 @@ class SqlTurns:
         found = [query.scalar(self._connection, {"job_lane": lane}) for query in (_NEXT_DUE, _NEXT_OVER)]
         return min((from_micros(at) for at in found if at is not None), default=None)
 
-    def lock(self, cube_key: int) -> CubeTurn | None:
+    def lock(self, cube_key: int) -> Standing | None:
         """Lock a cube's turn for this transaction; None when another transaction has it, or the cube is gone."""
-        return _turn(_LOCK.first(self._connection, {"cube": cube_key}))
+        return _standing(_LOCK.first(self._connection, {"cube": cube_key}))
 
-    def wait_for(self, cube_key: int) -> CubeTurn | None:
+    def wait_for(self, cube_key: int) -> Standing | None:
         """Lock a cube's turn, waiting for who has it; None when the cube is gone."""
-        return _turn(_WAIT_FOR.first(self._connection, {"cube": cube_key}))
+        return _standing(_WAIT_FOR.first(self._connection, {"cube": cube_key}))
 
-    def find(self, cube_key: int) -> CubeTurn | None:
+    def find(self, cube_key: int) -> Standing | None:
         """Return where a cube stands, without locking it."""
-        return _turn(_FIND.first(self._connection, {"cube": cube_key}))
+        return _standing(_FIND.first(self._connection, {"cube": cube_key}))
 
-    def virtual(self) -> float:
-        """Return the virtual time: the turn of what began last."""
-        return float(_VIRTUAL.scalar(self._connection, {}) or 0.0)
+    def turn(self, cube_key: int, lane: str, priority: Priority) -> float:
+        """Return a cube's turn there, 0 when it never had one."""
+        mine = {"cube": cube_key, "job_lane": lane, "urgency": int(priority)}
+        return float(_TURN.scalar(self._connection, mine) or 0.0)
 
-    def charge(self, turn: CubeTurn, begun: float) -> None:
-        """Store where a cube stands after a job that began at this virtual time; its heads are listed under it."""
-        at = rows.micros(turn.refilled_at)
-        _CHARGE.run(self._connection, {"cube": turn.cube_key, "to": turn.turn, "left": turn.tokens, "at": at})
-        _LIST_UNDER.run(self._connection, {"cube": turn.cube_key, "to": turn.turn})
-        _MOVE_ON.run(self._connection, {"begun": begun})
+    def virtual(self, lane: str, priority: Priority) -> float:
+        """Return the virtual time of a lane and priority."""
+        return float(_VIRTUAL.scalar(self._connection, {"job_lane": lane, "urgency": int(priority)}) or 0.0)
+
+    def charge(self, job: Job, turn: float, virtual: float) -> None:
+        """Store a cube's turn and the virtual time where this job belongs; its other heads there go under the turn."""
+        there = {"job_lane": job.lane, "urgency": int(job.priority)}
+        _CHARGE.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
+        _LIST_UNDER.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
+        _MOVE_ON.run(self._connection, {**there, "to": virtual})
+
+    def spend(self, standing: Standing) -> None:
+        """Store the tokens that a cube has left."""
+        at = rows.micros(standing.refilled_at)
+        _SPEND.run(self._connection, {"cube": standing.cube_key, "left": standing.tokens, "at": at})
 
     def waiting(self, cube_key: int, job_id: str) -> Job | None:
         """Return a job that still waits."""
@@ -218,11 +264,10 @@ class SqlTurns:
         ]
         if cube_key is not None:
             over.append(s.job.c.cube_key == cube_key)
-        turn = select(s.cube_turn.c.turn).where(s.cube_turn.c.cube_key == s.job.c.cube_key).scalar_subquery()
-        back = {"place": s.AT_HEAD, "lease_until": None, "turn": func.coalesce(turn, 0.0)}
+        back = {"place": s.AT_HEAD, "lease_until": None}
         return self._connection.execute(update(s.job).where(*over).values(back)).rowcount
 
-    def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], turn: float) -> int:
+    def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], *, anew: bool) -> int:
         """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
         mine = {"cube": cube_key, "job_lane": lane}
         if _STANDS_BEHIND.scalar(self._connection, mine) is None:
@@ -230,10 +275,13 @@ class SqlTurns:
         _ADMIT.run(self._connection, {**mine, "now": to_micros(now)})
         moved = 0
         for kind in kinds:
-            first = _NEXT.scalar(self._connection, {**mine, "job_kind": kind})
+            first = _NEXT.first(self._connection, {**mine, "job_kind": kind})
             if first is None or _HAS_HEAD.scalar(self._connection, {**mine, "job_kind": kind}) is not None:
                 continue
-            moved += _TO_HEAD.run(self._connection, {"cube": cube_key, "job_id": first, "to": turn})
+            priority = Priority(first.priority)
+            turn = self.turn(cube_key, lane, priority)
+            under = max(turn, self.virtual(lane, priority)) if anew else turn
+            moved += _TO_HEAD.run(self._connection, {"cube": cube_key, "job_id": first.id, "to": under})
         return moved
 
     def step_back(self, cube_key: int, job_id: str, *, until: datetime | None = None) -> None:
@@ -275,22 +323,26 @@ class SqlTurns:
 
     def end(self, job: Job, worker: str) -> bool:
         """Store the new state of a job that this worker holds; False when another has taken it over."""
-        held = (
-            s.job.c.cube_key == job.cube_key,
-            s.job.c.id == job.id,
-            s.job.c.worker == worker,
-            _RUNNING,
-        )
-        place = s.LATER if job.state in (JobState.QUEUED, JobState.FAILED) else None
+        place = s.LATER if job.state in WAITING else None
         kept = worker if job.state is JobState.RUNNING else None
         values = {**values_of(job), "place": place, "worker": kept}
-        return self._connection.execute(update(s.job).where(*held).values(values)).rowcount == 1
+        given = {name: value for name, value in values.items() if name in _ENDS}
+        mine = {"cube": job.cube_key, "job_id": job.id, "by": worker}
+
+        def store(state: JobState) -> int:
+            return _END.run(self._connection, {**mine, **given, "state": state.value})
+
+        return one_waits(self._connection, job, store) == 1
+
+    def dead(self, cube_key: int) -> Sequence[Job]:
+        """Return the cube's dead jobs."""
+        return [rows.job(row) for row in _DEAD_JOBS.rows(self._connection, {"cube": cube_key})]
 
     def set_share(self, cube_key: int, share: Share) -> None:
         """Store how much of the workers a cube may have."""
         values = {"weight": share.weight, "most_running": share.running, "per_minute": share.per_minute}
-        mine = s.cube_turn.c.cube_key == cube_key
-        self._connection.execute(update(s.cube_turn).where(mine).values(**values, refilled_at=None))
+        mine = s.cube_share.c.cube_key == cube_key
+        self._connection.execute(update(s.cube_share).where(mine).values(**values, refilled_at=None))
 
     def counts(self) -> Sequence[JobCount]:
         """Return how many jobs of each kind are in each state, in the whole store; of what is done, none are told."""
@@ -333,8 +385,8 @@ class SqlTurns:
         return self._connection.execute(update(s.periodic).where(*mine).values(values)).rowcount == 1
 
 
-def _turn(row: Any) -> CubeTurn | None:
+def _standing(row: Any) -> Standing | None:
     if row is None:
         return None
     share = Share(row.weight, row.most_running, row.per_minute)
-    return CubeTurn(row.cube_key, row.turn, share, row.tokens, rows.moment(row.refilled_at))
+    return Standing(row.cube_key, share, row.tokens, rows.moment(row.refilled_at))

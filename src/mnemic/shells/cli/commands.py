@@ -54,9 +54,10 @@ backup | migrating.BACKUP | Keep in order | Copy the whole store, while it is in
 doctor | keeping.doctor | Keep in order | Check Python, SQLite, the folder, the models and the store.
 reindex | keeping.reindex | Keep in order | Compute all vectors again with the embedder of the settings.
 rebuild | keeping.rebuild | Keep in order | Derive topics and memories again from what was said.
-jobs | keeping.JOBS | Keep in order | Background work: list it, wait for it.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
 models | model_commands.MODELS | Keep in order | Show, test and time the models that are configured; pull others.
+worker | working.worker | Run | Do background work, in as many processes and threads as you like.
+jobs | jobs.JOBS | Run | Background work: list it, wait for it, try it again.
 eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers: LoCoMo, LongMemEval, your own talks.
 """
 

@@ -1,4 +1,4 @@
-"""The commands that keep a memory in order: doctor, reindex, rebuild, jobs, cubes.
+"""The commands that keep a memory in order: doctor, reindex, rebuild, cubes.
 
 They look at the folder and the machine as well as at the memories.
 """
@@ -14,7 +14,6 @@ from mnemic.shells.cli import checkup, showing, upkeep
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
 
-JOBS: Final = group("Background work: what is queued, and waiting for it.")
 CUBES: Final = group("Namespaces of memories: a project's, an agent's, a knowledge base's.")
 
 
@@ -47,35 +46,6 @@ def rebuild(context: typer.Context, *, cube: Cube = None) -> None:
         job = memory.rebuild(user=face.user, cube=cube, wait=True)
     told = "derived topics and memories again" if job else "nothing is stored yet"
     face.confirm({"job": job}, lambda: told)
-
-
-@JOBS.command("list")
-def list_jobs(
-    context: typer.Context,
-    *,
-    unfinished: Annotated[bool, typer.Option("--open", help="Only those that are not finished.")] = False,
-    cube: Cube = None,
-) -> None:
-    """List background work, newest first."""
-    face = face_of(context)
-    with face.memory() as memory:
-        found = memory.jobs.list(user=face.user, open_only=unfinished, cube=cube)
-    face.show(found, lambda: showing.jobs(found))
-
-
-@JOBS.command("wait")
-def wait_for_jobs(
-    context: typer.Context,
-    *,
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Jobs (default: all open ones).")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait.")] = 60,
-    cube: Cube = None,
-) -> None:
-    """Wait until background work is finished."""
-    face = face_of(context)
-    with face.memory() as memory, face.progress("refining"):
-        found = memory.jobs.wait(ids or None, user=face.user, timeout=timeout, cube=cube)
-    face.confirm(found, lambda: showing.jobs(found))
 
 
 @CUBES.command("list")

@@ -17,7 +17,6 @@ from mnemic.model.answer import Answer
 from mnemic.model.change import MemoryChange
 from mnemic.model.extraction import Extraction
 from mnemic.model.item import Explanation, Item
-from mnemic.model.job import Job
 from mnemic.model.memory import Memory, Source, Version
 from mnemic.model.message import Session
 from mnemic.model.query import Hit, Results, Why
@@ -138,7 +137,7 @@ def cited(hits: Sequence[Hit]) -> list[Source]:
 
 def items(found: Sequence[Item]) -> RenderableType:
     """Return messages and memories, one a row."""
-    table = _table("id", "kind", "when", "who", "text")
+    table = columns("id", "kind", "when", "who", "text")
     for item in found:
         if isinstance(item, Memory):
             current = item.current
@@ -161,7 +160,7 @@ def explained(found: Explanation) -> RenderableType:
         current = item.current
         parts += [
             Text(shown(current.text), "bold"),
-            _facts(
+            facts(
                 ("id", item.id), ("kind", item.kind.value), ("about", item.subject), ("attribute", item.attribute),
                 ("value", current.value), ("holds", held(current)), ("confidence", f"{current.confidence:.2f}"),
                 ("versions", str(len(item.versions))), ("locked", "yes" if item.locked else "no"), ("tier", found.tier),
@@ -171,7 +170,7 @@ def explained(found: Explanation) -> RenderableType:
     else:
         parts += [
             Text(shown(item.text), "bold"),
-            _facts(
+            facts(
                 ("id", item.id), ("your id", item.external_id or ""), ("kind", "message"), ("role", item.role.value),
                 ("speaker", item.speaker), ("said", clock(item.said_at)), ("stored", clock(item.stored_at)),
                 ("session", item.session), ("tier", found.tier),
@@ -207,7 +206,7 @@ def held(version: Version) -> str:
 
 def versions(found: Sequence[Version]) -> RenderableType:
     """Return the versions of a memory, one a row."""
-    table = _table("#", "held", "change", "text")
+    table = columns("#", "held", "change", "text")
     for version in found:
         style = "bold" if version.valid_to is None else "dim"
         table.add_row(str(version.number), held(version), version.change.value, Text(shown(version.text), style))
@@ -249,7 +248,7 @@ def extraction(found: Extraction) -> RenderableType:
 
 def change(found: MemoryChange) -> RenderableType:
     """Return what a change does to each memory, and how to take it back."""
-    table = _table("what", "about", "before", "after", "why")
+    table = columns("what", "about", "before", "after", "why")
     for step in found.steps:
         table.add_row(
             step.action.value, one_line(step.subject, 24), one_line(step.before or "", 60),
@@ -272,20 +271,9 @@ def imported(receipt: Imported) -> RenderableType:
     return Text(f"imported {counts}{there}", "green")
 
 
-def jobs(found: Sequence[Job]) -> RenderableType:
-    """Return background work, one job a row, and below why some of it failed."""
-    if not found:
-        return Text("no jobs", "dim")
-    table = _table("id", "kind", "state", "done", "tries", "made")
-    for job in found:
-        table.add_row(job.id, job.kind, job.state.value, str(job.done), str(job.attempts), clock(job.created_at))
-    failed = [Text(f"{job.id}: {one_line(job.reason, 300)}", "red") for job in found if job.error]
-    return Group(table, *failed)
-
-
 def cubes(found: Sequence[Cube]) -> RenderableType:
     """Return cubes, one a row."""
-    table = _table("id", "name", "kind", "owner", "made")
+    table = columns("id", "name", "kind", "owner", "made")
     for cube in found:
         table.add_row(
             cube.id,
@@ -299,7 +287,7 @@ def cubes(found: Sequence[Cube]) -> RenderableType:
 
 def sessions(found: Sequence[Session]) -> RenderableType:
     """Return sessions, one a row."""
-    table = _table("session", "messages", "from", "to")
+    table = columns("session", "messages", "from", "to")
     for session in found:
         table.add_row(
             Text(one_line(session.name, 50)), str(session.messages), clock(session.started_at), clock(session.ended_at)
@@ -307,7 +295,8 @@ def sessions(found: Sequence[Session]) -> RenderableType:
     return table if found else Text("no sessions yet", "dim")
 
 
-def _table(*names: str) -> Table:
+def columns(*names: str) -> Table:
+    """Return an empty table in the manner of this command line."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for name in names:
         short = name in {"id", "#", "kind", "when", "held", "state", "change"}
@@ -315,7 +304,8 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _facts(*pairs: tuple[str, str]) -> RenderableType:
+def facts(*pairs: tuple[str, str]) -> RenderableType:
+    """Return names with their values, one a row; what is empty is left out."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     for name, value in pairs:
         if value:

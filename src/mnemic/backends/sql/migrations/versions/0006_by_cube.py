@@ -283,21 +283,29 @@ _TABLES: Final = {
         FOREIGN KEY(cube_key, job_id) REFERENCES job (cube_key, id) ON DELETE CASCADE,
     CONSTRAINT fk_job_task_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 ) WITHOUT ROWID""",
-    "cube_turn": """(
+    "cube_share": """(
     cube_key INTEGER NOT NULL,
-    turn FLOAT DEFAULT 0 NOT NULL,
     weight FLOAT DEFAULT 1 NOT NULL,
     most_running INTEGER DEFAULT 0 NOT NULL,
     per_minute INTEGER DEFAULT 0 NOT NULL,
     tokens FLOAT DEFAULT 0 NOT NULL,
     refilled_at BIGINT,
-    CONSTRAINT pk_cube_turn PRIMARY KEY (cube_key),
-    CONSTRAINT fk_cube_turn_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
+    CONSTRAINT pk_cube_share PRIMARY KEY (cube_key),
+    CONSTRAINT fk_cube_share_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
-    "virtual_time": """(
-    name TEXT NOT NULL,
+    "cube_turn": """(
+    cube_key INTEGER NOT NULL,
+    lane TEXT NOT NULL,
+    priority SMALLINT NOT NULL,
     turn FLOAT NOT NULL,
-    CONSTRAINT pk_virtual_time PRIMARY KEY (name)
+    CONSTRAINT pk_cube_turn PRIMARY KEY (cube_key, lane, priority),
+    CONSTRAINT fk_cube_turn_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
+) WITHOUT ROWID""",
+    "virtual_time": """(
+    lane TEXT NOT NULL,
+    priority SMALLINT NOT NULL,
+    turn FLOAT NOT NULL,
+    CONSTRAINT pk_virtual_time PRIMARY KEY (lane, priority)
 )""",
     "periodic": """(
     name TEXT NOT NULL,
@@ -336,7 +344,7 @@ _INDEXES: Final = (
     "CREATE INDEX ix_job_task_cube_key_job_id ON job_task (cube_key, job_id)",
 )
 
-_NEW: Final = ("cube_state", "job_task", "cube_turn", "virtual_time", "periodic")
+_NEW: Final = ("cube_state", "job_task", "cube_share", "cube_turn", "virtual_time", "periodic")
 
 _OF_VERSION: Final = "(SELECT cube_key FROM memory_version WHERE id = old.version_id)"
 _FILLED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -369,8 +377,7 @@ def upgrade() -> None:
     else:
         from mnemic.backends.sql import postgres_schema  # noqa: PLC0415 - needed once in the life of a store there
 
-        postgres_schema.create(op)
-    op.execute("INSERT INTO virtual_time (name, turn) VALUES ('jobs', 0)")
+        postgres_schema.create(op.get_bind())
 
 
 def _rebuild(connection: sa.Connection) -> None:
@@ -383,9 +390,11 @@ def _rebuild(connection: sa.Connection) -> None:
         _fill(connection, name)
     for name in _NEW:
         connection.exec_driver_sql(f"CREATE TABLE {name} {_TABLES[name]}")
-    state = "revision, erasures, latest_said, stale_text"
-    connection.exec_driver_sql(f'INSERT INTO cube_state (cube_key, {state}) SELECT "key", {state} FROM cube')
-    connection.exec_driver_sql('INSERT INTO cube_turn (cube_key) SELECT "key" FROM cube')
+    connection.exec_driver_sql(
+        "INSERT INTO cube_state (cube_key, revision, erasures, latest_said, stale_text)"
+        ' SELECT "key", revision, erasures, latest_said, stale_text FROM cube'
+    )
+    connection.exec_driver_sql('INSERT INTO cube_share (cube_key) SELECT "key" FROM cube')
     for name in rebuilt:
         connection.exec_driver_sql(f"DROP TABLE {name}")
         connection.exec_driver_sql(f"ALTER TABLE new_{name} RENAME TO {name}")
@@ -400,4 +409,5 @@ def _fill(connection: sa.Connection, name: str) -> None:
     columns = [f'"{row[1]}"' for row in connection.exec_driver_sql(f"PRAGMA table_info(new_{name})")]
     filled = {f'"{column}"': value for column, value in _FILLED.get(name, {}).items()}
     values = ", ".join(filled.get(column, column) for column in columns)
-    connection.exec_driver_sql(f"INSERT INTO new_{name} ({', '.join(columns)}) SELECT {values} FROM {name} AS old")
+    copied = f"INSERT INTO new_{name} ({', '.join(columns)}) SELECT {values} FROM {name} AS old"  # noqa: S608 - all ours
+    connection.exec_driver_sql(copied)

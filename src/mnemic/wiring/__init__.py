@@ -11,12 +11,14 @@ from mnemic.wiring.models import (
     pull_model,
     recommended_models,
 )
+from mnemic.wiring.moving import backup_of, move, reopen
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
     "MODELS",
     "Parts",
     "SystemClock",
+    "backup_of",
     "build",
     "build_embedder",
     "build_judge",
@@ -25,6 +27,8 @@ __all__ = [
     "expose",
     "exposition_of",
     "missing_package",
+    "move",
     "pull_model",
     "recommended_models",
+    "reopen",
 ]

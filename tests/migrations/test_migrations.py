@@ -22,7 +22,7 @@ from sqlalchemy import text
 import mnemic.backends.sql
 from mnemic import Memory, StoreError
 from mnemic.backends.sql import schema
-from mnemic.backends.sql.database import DATABASE_FILE, Database
+from mnemic.backends.sql.sqlite import DATABASE_FILE, SqliteDatabase
 from mnemic.errors import StoreVersionError
 
 SETTINGS = {"embedder": "hashing", "worker": False}
@@ -46,10 +46,10 @@ MIGRATE = """
 import sys
 from pathlib import Path
 from alembic import command
-from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.sqlite import SqliteDatabase
 print("ready", flush=True)
 sys.stdin.readline()
-Database(Path(sys.argv[1]))
+SqliteDatabase(Path(sys.argv[1]))
 """
 
 
@@ -82,7 +82,7 @@ def scripts() -> ScriptDirectory:
 
 
 def test_a_new_store_has_the_schema_that_the_code_names(tmp_path: Path) -> None:
-    database = Database(tmp_path)
+    database = SqliteDatabase(tmp_path)
 
     def ours(found: object, name: str | None, kind: str, *_: object) -> bool:
         if kind == "table":

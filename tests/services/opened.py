@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.backends.sql.database import DATABASE_FILE
+from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.ports.embedder import Embedder
 

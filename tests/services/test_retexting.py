@@ -10,7 +10,7 @@ import pytest
 
 from mnemic import Memory, wiring
 from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.backends.sql.database import DATABASE_FILE
+from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.model.job import RETEXT
 from tests.services.opened import open_memory, talk

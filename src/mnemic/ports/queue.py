@@ -18,6 +18,7 @@ class Ticket:
     job_id: str
     lane: str
     priority: int
+    kind: str
 
 
 class Rows(Protocol):
@@ -27,8 +28,8 @@ class Rows(Protocol):
         """Take up to so many jobs, in the order of turns; they run from now on, under a lease."""
         ...
 
-    def offer(self, lanes: Collection[str], most: int) -> Sequence[Ticket]:
-        """Mark up to so many jobs as offered, in the order of turns: their ids are to be carried to workers."""
+    def offer(self, lane: str, kinds: Collection[str], most: int) -> Sequence[Ticket]:
+        """Mark up to so many jobs of these kinds as offered, in the order of turns: their ids go to workers."""
         ...
 
     def take(self, worker: str, ticket: Ticket) -> Job | None:
@@ -60,8 +61,8 @@ class Queue(Protocol):
     """Hands jobs to workers.
 
     Guarantees. A job is handed to one worker at a time, and again only when that worker's lease is over. What is lost
-    on the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. An outage of
-    its server raises nothing in `announce`, and in `take` a `QueueError` that says when to try again.
+    on the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. While its server
+    is away, jobs go on without it; a server that can never serve is a `QueueError` in `take`.
     """
 
     def announce(self, lanes: Collection[str]) -> None:
@@ -85,5 +86,5 @@ class Queue(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what it holds: others take over what was handed out and not settled."""
+        """Let go of what it holds: others take over what was handed out and not settled. Nothing is taken after it."""
         ...

@@ -68,20 +68,16 @@ class Dispatching:
             taken = (self._next(tx, lane, kinds, now, worker) for _ in range(most))
             return list(itertools.takewhile(lambda job: job is not None, taken))  # type: ignore[arg-type]  # no None is left
 
-    def offer(self, lanes: Collection[str], most: int) -> Sequence[Ticket]:
-        """Mark up to so many jobs as offered, in the order of turns: their ids are to be carried to workers."""
-        found: list[Ticket] = []
-        for lane in lanes:
-            kinds = kinds_of(lane)
-            if len(found) >= most or not self._is_due(lane, kinds):
-                continue
-            with self._store.write() as tx:
-                tx.enter_all()
-                now = self._clock.now()
-                self._admit(tx, lane, now)
-                while len(found) < most and (job := self._next(tx, lane, kinds, now, None)) is not None:
-                    found.append(Ticket(job.cube_key, job.id, lane, int(job.priority)))
-        return found
+    def offer(self, lane: str, kinds: Collection[str], most: int) -> Sequence[Ticket]:
+        """Mark up to so many jobs of these kinds as offered, in the order of turns: their ids go to workers."""
+        if not self._is_due(lane, kinds):
+            return []
+        with self._store.write() as tx:
+            tx.enter_all()
+            now = self._clock.now()
+            self._admit(tx, lane, now)
+            offered = itertools.islice(iter(lambda: self._next(tx, lane, kinds, now, None), None), most)
+            return [Ticket(job.cube_key, job.id, lane, int(job.priority), job.kind) for job in offered]
 
     def take(self, worker: str, ticket: Ticket) -> Job | None:
         """Take an offered job; None when it must not run now or is done already: its ticket is void."""
@@ -89,9 +85,11 @@ class Dispatching:
             tx.enter_all()
             standing = tx.turns.wait_for(ticket.cube_key)
             job = None if standing is None else tx.turns.waiting(ticket.cube_key, ticket.job_id)
-            if standing is None or job is None or self._is_held_back(tx, job, standing):
-                return None
             now = self._clock.now()
+            if standing is None or job is None or job.not_before > now:  # a ticket from before it was put off
+                return None
+            if self._is_held_back(tx, job, standing):
+                return None
             started = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
             if not job.alone:
                 tx.turns.advance(job.cube_key, job.lane, now, [job.kind], anew=False)

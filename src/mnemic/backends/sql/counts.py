@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, func, select
+from sqlalchemy import Column, ColumnElement, Connection, Table, func, select, text
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
 from mnemic.model.memory import Segment
 from mnemic.ports.counts import Totals
+
+_DATABASE_SIZE = text("SELECT pg_database_size(current_database())")
 
 
 class SqlCounts:
@@ -52,6 +54,8 @@ class SqlCounts:
         """Return the size of the whole store, all cubes together: of its files, or of its database on a server."""
         if self._connection.dialect.name != "sqlite":
             return int(self._connection.scalar(select(func.pg_database_size(func.current_database()))) or 0)
+        if self._connection.dialect.name == "postgresql":
+            return int(self._connection.scalar(_DATABASE_SIZE) or 0)
         path = Path(self._connection.engine.url.database or "")
         files = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
         return sum(file.stat().st_size for file in files if file.is_file())

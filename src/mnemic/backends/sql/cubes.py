@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import BigInteger, Connection, bindparam, case, delete, insert, select, update
@@ -46,8 +46,10 @@ _EMPTIED = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s
 class SqlCubes:
     """Implements `ports.store.Cubes`."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, enter: Callable[[int], None]) -> None:
+        """`enter` lets the transaction reach a cube: one that it creates is its own."""
         self._connection = connection
+        self._enter = enter
         self.deleted: list[int] = []
 
     def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
@@ -60,9 +62,11 @@ class SqlCubes:
             "created_at": to_micros(created_at),
         }
         try:
-            key = self._connection.execute(insert(s.cube).returning(s.cube.c.key), values).scalar_one()
+            with self._connection.begin_nested():  # so that the transaction can go on when the name is taken
+                key = self._connection.execute(insert(s.cube).returning(s.cube.c.key), values).scalar_one()
         except IntegrityError as error:
             raise ConflictError(f"{owner!r} has a cube {name!r} already; choose another name", name=name) from error
+        self._enter(key)
         grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
         self._connection.execute(insert(s.cube_grant), grant)
         self._connection.execute(insert(s.cube_state), {"cube_key": key})
@@ -105,7 +109,7 @@ class SqlCubes:
     def delete(self, cube_key: int) -> Mapping[str, int]:
         """Erase a cube with all that is in it; return the number of rows of each kind."""
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
-        fulltext.delete(self._connection, keys)
+        fulltext.delete(self._connection, cube_key, keys)
         removed = {
             table.name: self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
             for table in _EMPTIED

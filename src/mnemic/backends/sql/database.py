@@ -1,161 +1,87 @@
-"""Opening a database: engine settings, transactions and migrations.
+"""What an engine does for the store, and bringing its tables up.
 
-A write transaction takes the one writer's place at once (`BEGIN IMMEDIATE`), so that two writers queue up instead of
-failing half-way; inside a process they queue on a lock, which is fair. Errors of the engine leave here as ours.
+The store runs on any engine that keeps this: transactions, who they may reach, scrubbing, a check-up, a bell. What is
+stored, and how it is asked for, is the same for all of them; where one speaks otherwise, a file beside this says so.
 """
 
 from __future__ import annotations
 
 import logging
-import sqlite3
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from importlib import resources
-from pathlib import Path
-from typing import Any, Final
+from typing import Final, Protocol
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import DBAPIError, TimeoutError  # noqa: A004 - the pool's own
-from sqlalchemy.pool import QueuePool
+from sqlalchemy import Connection, inspect, text
 
 from mnemic.backends.sql import schema
-from mnemic.backends.sql.prepared import Prepared
-from mnemic.errors import StoreError, StoreVersionError
-from mnemic.text import fold
+from mnemic.errors import StoreVersionError
+from mnemic.ports.queue import Bell
 
 _log = logging.getLogger(__name__)
 
-SQLITE_SETTINGS: Final = {
-    "busy_timeout": "60000",  # ms to wait for a writer of another process; first, so that the next ones wait too
-    "journal_mode": "WAL",  # readers and the writer do not wait for each other
-    "synchronous": "FULL",  # a commit is on disk before `add` returns
-    "foreign_keys": "ON",
-    "secure_delete": "ON",  # forgotten content is overwritten, not only unlinked
-    "cache_size": "-16000",  # KiB of page cache for each connection
-    "temp_store": "MEMORY",
-    "journal_size_limit": "67108864",  # bytes that the write-ahead log keeps after a checkpoint
-}
-"""Set on every SQLite connection, in this order (https://sqlite.org/pragma.html)."""
+Reach = frozenset[int] | None
+"""The cubes that a transaction may reach, by their keys; None means all."""
 
-DATABASE_FILE: Final = "mnemic.db"
-
-_CONNECTIONS: Final = 64  # transactions at one time in a process
-_KEPT: Final = 8  # connections that stay open when nobody uses them
-_PATIENCE: Final = 60  # seconds that a new connection waits for a file that another process is setting up
-_POOL_WAIT: Final = 30  # seconds that a call waits for one of them
-
-_BEGIN_READ: Final = Prepared(text("BEGIN"))
-_BEGIN_WRITE: Final = Prepared(text("BEGIN IMMEDIATE"))
+NOWHERE: Final[Reach] = frozenset()
+EVERYWHERE: Final[Reach] = None
 
 
-class Database:
-    """One open database. Threads may share it; each transaction belongs to the thread that opened it."""
+class Database(Protocol):
+    """One open database, brought up to this version's tables. Threads may share it.
 
-    def __init__(self, folder: Path) -> None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"the folder {folder} cannot be used: {error.strerror}; choose another path") from error
-        self.path = folder / DATABASE_FILE
-        self._writer = threading.Lock()
-        self._closed = False
-        self._readers: list[Connection] = []  # of no transaction at the moment; appending and popping are atomic
-        self.engine = _sqlite_engine(self.path)
-        try:
-            self._migrate()
-        except BaseException:
-            self.engine.dispose()
-            raise
+    A transaction belongs to the thread that opened it. Errors of the engine leave as `StoreError`, with what to do.
+    """
+
+    @property
+    def bell(self) -> Bell:
+        """Wakes who waits for jobs, as far as this engine reaches."""
+        ...
+
+    def read(self, reach: Reach = NOWHERE) -> AbstractContextManager[Connection]:
+        """Open a read transaction: one consistent snapshot, never waiting for a writer."""
+        ...
+
+    def write(self, reach: Reach = NOWHERE) -> AbstractContextManager[Connection]:
+        """Open a write transaction: it commits when the block ends, and leaves no trace when the block raises."""
+        ...
+
+    def enter(self, connection: Connection, reach: Reach) -> None:
+        """Let an open transaction reach these cubes, and no others."""
+        ...
+
+    def setting_up(self) -> AbstractContextManager[Connection]:
+        """Open a write transaction that reaches everything, while no other process is in one like it."""
+        ...
+
+    def outside_transaction(self) -> AbstractContextManager[Connection]:
+        """Open a connection without a transaction, for what the engine refuses inside one."""
+        ...
+
+    def scrub(self) -> bool:
+        """Take what was erased out of logs and dead rows, as far as the engine can; False when a reader kept some."""
+        ...
+
+    def check(self) -> Sequence[tuple[str, bool, str]]:
+        """Look the engine's own part over: (what, whether it is well, what was seen)."""
+        ...
 
     def close(self) -> None:
-        """Close all connections; the last one folds the write-ahead log into the file."""
-        self._closed = True
-        while self._readers:
-            self._readers.pop().close()
-        self.engine.dispose()
-
-    @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Open a read transaction: one consistent snapshot, never waiting for a writer.
-
-        Its connection is kept for the next one: the engine's own way there and back costs a tenth of a search.
-        """
-        with _translated():
-            connection = self._reader()
-            try:
-                _BEGIN_READ.run(connection, {})
-                yield connection
-                _end_read(connection)
-            except BaseException:
-                connection.close()
-                raise
-            if self._closed or len(self._readers) >= _KEPT:
-                connection.close()
-            else:
-                self._readers.append(connection)
-
-    def _reader(self) -> Connection:
-        try:
-            return self._readers.pop()
-        except IndexError:
-            return self.engine.connect().execution_options(mnemic_plain=True)
-
-    @contextmanager
-    def write(self) -> Iterator[Connection]:
-        """Open a write transaction: it commits when the block ends, and leaves no trace when the block raises."""
-        with (
-            _translated(),
-            self._writer,
-            self.engine.connect().execution_options(mnemic_write=True) as connection,
-            connection.begin(),
-        ):
-            yield connection
-
-    @contextmanager
-    def outside_transaction(self) -> Iterator[Connection]:
-        """Open a connection without a transaction, for what the engine refuses inside one (checkpoints, VACUUM)."""
-        with _translated(), self.engine.connect().execution_options(mnemic_plain=True) as connection:
-            yield connection
-
-    def _migrate(self) -> None:
-        if self._version() == schema.HEAD:
-            return
-        with self._rebuilding() as connection:
-            _run_migrations(connection)
-
-    @contextmanager
-    def _rebuilding(self) -> Iterator[Connection]:
-        """Open a write transaction in which tables may be put in the place of others: references are checked at its end.
-
-        SQLite would empty what refers to a table that is dropped, and only heeds that it shall not before it begins.
-        """
-        with _translated(), self._writer, self.engine.connect().execution_options(mnemic_write=True) as connection:
-            cursor = connection.connection.cursor()
-            _set(cursor, "PRAGMA foreign_keys = OFF")
-            try:
-                with connection.begin():
-                    yield connection
-                    _check_references(connection)
-            finally:
-                _set(cursor, f"PRAGMA foreign_keys = {SQLITE_SETTINGS['foreign_keys']}")
-
-    def _version(self) -> str | None:
-        with self.read() as connection:
-            return _version_of(connection)
+        """Close all connections."""
+        ...
 
 
-def _version_of(connection: Connection) -> str | None:
+def version_of(connection: Connection) -> str | None:
+    """Return the last migration that a store has seen, None for a new one."""
     if not inspect(connection).has_table("alembic_version"):
         return None
     found = connection.scalar(text("SELECT version_num FROM alembic_version"))
     return None if found is None else str(found)
 
 
-def _run_migrations(connection: Connection) -> None:
+def run_migrations(connection: Connection) -> None:
     """Bring the schema to `schema.HEAD` inside the open transaction; Alembic is imported only when there is work."""
-    found = _version_of(connection)
+    found = version_of(connection)
     if found == schema.HEAD:
         return  # another process was quicker
     from alembic import command  # noqa: PLC0415 - costs 0.2 s, needed once in a store's life
@@ -175,96 +101,3 @@ def _run_migrations(connection: Connection) -> None:
         )
     _log.info("store_migrating", extra={"found": found, "to": schema.HEAD})
     command.upgrade(config, "head")
-
-
-def _check_references(connection: Connection) -> None:
-    broken = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
-    if broken:
-        raise StoreError(
-            f"this store refers to what it does not hold (in {', '.join(sorted(broken))}); it was not touched. "
-            "Restore it from an export or a backup.",
-            tables=sorted(broken),
-        )
-
-
-def _sqlite_engine(path: Path) -> Engine:
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        poolclass=QueuePool,
-        pool_size=_KEPT,
-        max_overflow=_CONNECTIONS - _KEPT,
-        pool_timeout=_POOL_WAIT,
-        connect_args={"check_same_thread": False, "isolation_level": None, "cached_statements": 256},
-    )
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _configure(connection: Any, _record: object) -> None:
-    cursor = connection.cursor()
-    for name, value in SQLITE_SETTINGS.items():
-        _set(cursor, f"PRAGMA {name} = {value}")
-    cursor.close()
-    connection.create_function("fold", 1, _fold, deterministic=True)
-
-
-def _end_read(connection: Connection) -> None:
-    if connection.in_transaction():  # a statement of Core has opened one in its books
-        connection.rollback()
-    else:
-        connection.connection.rollback()
-
-
-def _set(cursor: sqlite3.Cursor, statement: str) -> None:
-    """Run a setting; SQLite does not wait by itself when another process moves a new file to WAL at this moment."""
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            cursor.execute(statement)
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > deadline:
-                raise
-            time.sleep(0.005)
-        else:
-            return
-
-
-def _fold(value: object) -> object:
-    """Fold text for comparing inside SQL; the engine's own `lower` knows ASCII only."""
-    return fold(value) if isinstance(value, str) else value
-
-
-def _begin(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    if options.get("mnemic_plain"):
-        return
-    (_BEGIN_WRITE if options.get("mnemic_write") else _BEGIN_READ).run(connection, {})
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn errors of the engine into ours, with what to do next; the cause is kept."""
-    try:
-        yield
-    except DBAPIError as error:
-        raise _store_error(str(error.orig)) from error
-    except TimeoutError as error:  # of the pool of connections
-        raise StoreError(
-            f"{_CONNECTIONS} calls and open exports use the store already, and none ended in {_POOL_WAIT} s; "
-            "nothing of this call was done, try it again",
-            connections=_CONNECTIONS,
-        ) from error
-
-
-def _store_error(reason: str) -> StoreError:
-    advice = "the store could not do it; nothing of this call was stored"
-    if "locked" in reason or "busy" in reason:
-        advice = "another process kept the store busy for a minute; nothing of this call was stored, try it again"
-    elif "full" in reason:
-        advice = "the disk is full; nothing of this call was stored, make room and try it again"
-    elif "malformed" in reason or "not a database" in reason:
-        advice = "the database file is damaged; restore it from an export or a backup (`mnemic doctor` shows more)"
-    elif "readonly" in reason or "unable to open" in reason:
-        advice = "the store's folder cannot be written; check its path and permissions"
-    return StoreError(f"{advice} ({reason})", reason=reason)

@@ -15,7 +15,6 @@ from mnemic.backends.sql import schema as s
 from mnemic.ports.erasing import Erased
 
 _CHUNK: Final = 500  # ids in one statement
-_PATIENCE: Final = 500  # ms that emptying the log waits for readers
 
 
 class SqlErasing:
@@ -87,7 +86,7 @@ class SqlErasing:
     def everything(self, cube_key: int) -> Mapping[str, int]:
         """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
-        fulltext.delete(self._connection, keys)
+        fulltext.delete(self._connection, cube_key, keys)
         removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
         for table in (s.relation, s.forgotten, s.change):
             self._empty(table, cube_key)
@@ -178,17 +177,3 @@ _CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.seg
 def _chunks(ids: Sequence[str]) -> Iterator[list[str]]:
     for start in range(0, len(ids), _CHUNK):
         yield list(ids[start : start + _CHUNK])
-
-
-def truncate_log(connection: Connection) -> bool:
-    """Fold SQLite's write-ahead log into the file and empty it; False when a reader kept some of it.
-
-    It waits for readers with the writer's place taken, so it does not wait long: an open export would hold up everyone.
-    """
-    usual = connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one()
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {_PATIENCE}")
-    try:
-        row = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
-    finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {usual}")
-    return int(row[0]) == 0

@@ -1,22 +1,25 @@
 """Filters to SQL: which messages, memories and segments a caller's conditions let through, decided before ranking.
 
 A condition on a field that a thing does not have is false for it (so `not` and `ne` are true). Values of metadata are
-compared as JSON values: the number 5, the text "5" and true are three things.
+compared as JSON values: the number 5, the text "5" and true are three things. What SQLite is asked about them in SQL,
+`postgres_filters.py` finds out for PostgreSQL.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
+    Connection,
     Float,
-    Select,
     TableValuedAlias,
     Text,
     and_,
+    bindparam,
     cast,
     false,
     func,
@@ -27,9 +30,23 @@ from sqlalchemy import (
 )
 
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.postgres_filters import PostgresConditions
 from mnemic.model.query import AllOf, AnyOf, Compare, Filter, Not
 
 Columns = Mapping[str, ColumnElement[Any]]
+
+
+class Conditions(Protocol):
+    """The conditions that each engine is asked in its own way."""
+
+    def contains(self, stored: ColumnElement[Any], value: str) -> ColumnElement[bool]:
+        """Return the condition that a text holds another one, whatever the case of its letters."""
+        ...
+
+    def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
+        """Return the condition on a value of the caller's metadata."""
+        ...
+
 
 _SAID: Final[Columns] = {
     "id": s.message.c.id,
@@ -50,60 +67,79 @@ _MEMORY: Final[Columns] = {
     "attribute": s.memory.c.attribute,
 }
 
-_NUMBERS: Final = ("integer", "real")
 _SEGMENT: Final[Columns] = {**_SAID, "id": s.segment.c.id, "kind": literal("segment")}
+_NUMBERS: Final = ("integer", "real")
+
+_MINE: Final = bindparam("cube", type_=BigInteger)
+_OF_SESSION: Final = (s.session.c.cube_key == s.message.c.cube_key) & (s.session.c.id == s.message.c.session_id)
+_OF_MEMORY: Final = (s.memory_version.c.cube_key == s.memory.c.cube_key) & (
+    s.memory_version.c.memory_id == s.memory.c.id
+)
+_OF_VERSION: Final = (s.source.c.cube_key == s.memory_version.c.cube_key) & (
+    s.source.c.version_id == s.memory_version.c.id
+)
+_OF_SOURCE: Final = (s.message.c.cube_key == s.source.c.cube_key) & (s.message.c.id == s.source.c.message_id)
+_OF_SEGMENT: Final = (s.page.c.cube_key == s.segment.c.cube_key) & (s.page.c.segment_id == s.segment.c.id)
+_OF_PAGE: Final = (s.message.c.cube_key == s.page.c.cube_key) & (s.message.c.page_id == s.page.c.id)
+_MESSAGES: Final = select(s.message.c.id).join(s.session, _OF_SESSION).where(s.message.c.cube_key == _MINE)
+_MEMORIES: Final = (
+    select(s.memory.c.id)
+    .join(s.memory_version, _OF_MEMORY)
+    .outerjoin(s.source, _OF_VERSION)
+    .outerjoin(s.message, _OF_SOURCE)
+    .outerjoin(s.session, _OF_SESSION)
+    .where(s.memory.c.cube_key == _MINE)
+    .distinct()
+)
+_SEGMENTS: Final = (
+    select(s.segment.c.id)
+    .join(s.page, _OF_SEGMENT)
+    .join(s.message, _OF_PAGE)
+    .join(s.session, _OF_SESSION)
+    .where(s.segment.c.cube_key == _MINE)
+    .distinct()
+)
 
 
-def queries(cube_key: int, where: Filter) -> tuple[Select[tuple[str]], ...]:
-    """Return the queries for the ids of messages, of memories (by any of their sources), and of segments (by any of
-    their messages) that pass.
+def matching(connection: Connection, cube_key: int, where: Filter) -> set[str]:
+    """Return the ids of messages, of memories (by any of their sources), and of segments (by any of their messages)
+    of a cube that pass.
     """
-    messages = select(s.message.c.id).join(s.session).where(s.message.c.cube_key == cube_key)
-    memories = (
-        select(s.memory.c.id)
-        .join(s.memory_version, s.memory_version.c.memory_id == s.memory.c.id)
-        .outerjoin(s.source, s.source.c.version_id == s.memory_version.c.id)
-        .outerjoin(s.message, s.message.c.id == s.source.c.message_id)
-        .outerjoin(s.session, s.session.c.id == s.message.c.session_id)
-        .where(s.memory.c.cube_key == cube_key)
-        .distinct()
-    )
-    segments = (
-        select(s.segment.c.id)
-        .join(s.page, s.page.c.segment_id == s.segment.c.id)
-        .join(s.message, s.message.c.page_id == s.page.c.id)
-        .join(s.session, s.session.c.id == s.message.c.session_id)
-        .where(s.segment.c.cube_key == cube_key)
-        .distinct()
-    )
-    return (
-        messages.where(_condition(where, _MESSAGE)),
-        memories.where(_condition(where, _MEMORY)),
-        segments.where(_condition(where, _SEGMENT)),
-    )
+    conditions: Conditions = _SqliteConditions()
+    if connection.dialect.name == "postgresql":
+        conditions = PostgresConditions(connection, cube_key)
+    return {
+        str(found)
+        for query, columns in ((_MESSAGES, _MESSAGE), (_MEMORIES, _MEMORY), (_SEGMENTS, _SEGMENT))
+        for found in connection.scalars(
+            query.where(_condition(where, columns, conditions)), {"cube": cube_key}
+        )
+    }
 
 
-def _condition(where: Filter, columns: Columns) -> ColumnElement[bool]:
+def _condition(where: Filter, columns: Columns, conditions: Conditions) -> ColumnElement[bool]:
     match where:
         case AllOf(parts):
-            return and_(*(_condition(part, columns) for part in parts))
+            return and_(*(_condition(part, columns, conditions) for part in parts))
         case AnyOf(parts):
-            return or_(*(_condition(part, columns) for part in parts))
+            return or_(*(_condition(part, columns, conditions) for part in parts))
         case Not(part):
-            return not_(_condition(part, columns))
+            return not_(_condition(part, columns, conditions))
         case Compare():
             if where.operator in ("ne", "nin"):
                 positive = Compare(where.field, where.key, "eq" if where.operator == "ne" else "in", where.value)
-                return not_(_compare(positive, columns))
-            return _compare(where, columns)
+                return not_(_compare(positive, columns, conditions))
+            return _compare(where, columns, conditions)
 
 
-def _compare(where: Compare, columns: Columns) -> ColumnElement[bool]:
+def _compare(where: Compare, columns: Columns, conditions: Conditions) -> ColumnElement[bool]:
     if where.key is not None:
-        return _metadata(where.key, where)
+        return conditions.metadata(where.key, where)
     stored = columns.get(where.field)
     if stored is None:
         return where_missing(where)
+    if where.operator == "contains":
+        return func.coalesce(conditions.contains(stored, where.value), false())
     return func.coalesce(_operate(stored, where), false())
 
 
@@ -127,38 +163,43 @@ def _operate(stored: ColumnElement[Any], where: Compare) -> ColumnElement[bool]:
             return stored < value
         case "lte":
             return stored <= value
-        case "contains":
-            return func.instr(func.fold(stored), func.fold(value)) > 0
         case _:
             return stored.is_not(None) if where.value else stored.is_(None)
 
 
-def _metadata(key: str, where: Compare) -> ColumnElement[bool]:
-    """Compare a value of the caller's metadata through SQLite's `json_each`, which takes any key as it is."""
-    each = func.json_each(func.coalesce(s.message.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
-    found = select(literal(1)).where(each.c.key == key)
-    value = where.value
-    match where.operator:
-        case "eq":
-            return found.where(_holds(each, [value])).exists()
-        case "in":
-            return found.where(_holds(each, value)).exists()
-        case "exists":
-            return found.exists() if value else not_(found.exists())
-        case "contains":
-            inner = func.json_each(each.c.value).table_valued("value", "type", name="item")
-            listed = select(literal(1)).where(_holds(inner, [value])).exists()
-            return or_(
-                found.where(each.c.type == "array").where(listed).exists(),
-                found.where(each.c.type == "text")
-                .where(func.instr(func.fold(each.c.value), func.fold(literal(str(value)))) > 0)
-                .exists(),
-            )
-        case _:
-            number = isinstance(value, int | float)
-            typed = each.c.type.in_(_NUMBERS) if number else each.c.type == "text"
-            left = cast(each.c.value, Float if number else Text)
-            return found.where(typed).where(_operate(left, where)).exists()
+class _SqliteConditions:
+    """Asks SQLite by its JSON functions, and a function of ours that folds text."""
+
+    def contains(self, stored: ColumnElement[Any], value: str) -> ColumnElement[bool]:
+        """Return the condition that a text holds another one, whatever the case of its letters."""
+        return func.instr(func.fold(stored), func.fold(literal(value))) > 0
+
+    def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
+        """Compare a value through `json_each`, which takes any key as it is."""
+        each = func.json_each(func.coalesce(s.message.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
+        found = select(literal(1)).where(each.c.key == key)
+        value = where.value
+        match where.operator:
+            case "eq":
+                return found.where(_holds(each, [value])).exists()
+            case "in":
+                return found.where(_holds(each, value)).exists()
+            case "exists":
+                return found.exists() if value else not_(found.exists())
+            case "contains":
+                inner = func.json_each(each.c.value).table_valued("value", "type", name="item")
+                listed = select(literal(1)).where(_holds(inner, [value])).exists()
+                return or_(
+                    found.where(each.c.type == "array").where(listed).exists(),
+                    found.where(each.c.type == "text")
+                    .where(self.contains(each.c.value, str(value)))
+                    .exists(),
+                )
+            case _:
+                number = isinstance(value, int | float)
+                typed = each.c.type.in_(_NUMBERS) if number else each.c.type == "text"
+                left = cast(each.c.value, Float if number else Text)
+                return found.where(typed).where(_operate(left, where)).exists()
 
 
 def _holds(each: TableValuedAlias, values: Sequence[Any]) -> ColumnElement[bool]:

@@ -1,22 +1,23 @@
-"""The half of the schema that only one engine speaks: full text.
+"""The half of the schema that each engine speaks in its own way: full text.
 
-SQLite's FTS5 holds stems with the cube's key in front of each (`1f:hike`), so that every cube has its own vocabulary:
-the posting list of a word is as long as that cube makes it, however many cubes share the file, and document
-frequencies never tell one user about another's words. What stands for a word in a language has its code in front
-(`1f:de_feier`). BM25 is computed from these postings in `core/ranking.py`.
+Stems stand in it with the cube's key in front of each (`1f:hike`), so that every cube has its own vocabulary: the
+posting list of a word is as long as that cube makes it, however many cubes share the store, and document frequencies
+never tell one user about another's words. What stands for a word in a language has its code in front (`1f:de_feier`).
+BM25 is computed from these postings in `core/ranking.py`. SQLite's FTS5 is asked here, PostgreSQL in
+`postgres_text.py`; both have the same stems.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, text
 
+from mnemic.backends.sql import postgres_text
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.errors import StoreError
 from mnemic.model.index import Posting
 
 _SQLITE: Final = (
@@ -42,10 +43,8 @@ _OPTIMIZE: Final = text("INSERT INTO entry_text (entry_text) VALUES ('optimize')
 
 
 def create(dialect: str) -> Sequence[str]:
-    """Return the statements that create the full-text index of this engine."""
-    if dialect != "sqlite":
-        raise StoreError(f"there is no full-text index for {dialect} yet; use SQLite", dialect=dialect)
-    return _SQLITE
+    """Return the statements that create the full-text index of SQLite; PostgreSQL's is made with its tables."""
+    return _SQLITE if dialect == "sqlite" else ()
 
 
 def _term(cube_key: int, stem: str) -> str:
@@ -56,18 +55,25 @@ def _term(cube_key: int, stem: str) -> str:
     return f"{cube_key:x}_{stem.encode('utf-8', 'replace').hex()}"  # exact, whatever Unicode version FTS5 knows
 
 
-def insert(connection: Connection, documents: Sequence[Mapping[str, object]]) -> None:
+def insert(connection: Connection, documents: Sequence[Mapping[str, Any]]) -> None:
     """Index entries; each of the documents comes from `document`."""
-    _INSERT.run_each(connection, documents)
+    if _is_postgres(connection):
+        postgres_text.insert(connection, documents)
+    else:
+        joined = [{"key": each["key"], "terms": " ".join(each["terms"])} for each in documents]
+        _INSERT.run_each(connection, joined)
 
 
-def document(cube_key: int, key: int, stems: Iterable[str]) -> dict[str, object]:
-    """Return the parameters that index these stems for an entry."""
-    return {"key": key, "terms": " ".join(_term(cube_key, stem) for stem in stems)}
+def document(cube_key: int, key: int, stems: Iterable[str]) -> Mapping[str, Any]:
+    """Return what indexes these stems for an entry."""
+    return {"cube_key": cube_key, "key": key, "terms": [_term(cube_key, stem) for stem in stems]}
 
 
-def delete(connection: Connection, keys: Sequence[int]) -> None:
-    """Take entries out of the index."""
+def delete(connection: Connection, cube_key: int, keys: Sequence[int]) -> None:
+    """Take entries of a cube out of the index."""
+    if _is_postgres(connection):
+        postgres_text.delete(connection, cube_key, keys)
+        return
     for start in range(0, len(keys), 500):
         connection.execute(_DELETE, {"keys": list(keys[start : start + 500])})
 
@@ -79,6 +85,8 @@ def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> lis
     than finding it.
     """
     names = [_term(cube_key, stem) for stem in stems]
+    if _is_postgres(connection):
+        return postgres_text.postings(connection, cube_key, names)
     found = dict(_POSTINGS.rows(connection, {"terms": names})) if names else {}
     return [_counted(found[name]) if name in found else _NOWHERE for name in names]
 
@@ -99,6 +107,9 @@ def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> 
     """Return in how many entries of one cube each stem stands."""
     named = {_term(cube_key, stem): stem for stem in stems}
     found = dict.fromkeys(stems, 0)
+    if _is_postgres(connection):
+        held = postgres_text.frequencies(connection, cube_key, list(named))
+        return found | {named[term]: count for term, count in held.items()}
     names = list(named)
     for start in range(0, len(names), 500):
         for term, count in connection.execute(_FREQUENCIES, {"terms": names[start : start + 500]}):
@@ -113,4 +124,11 @@ def count(connection: Connection) -> int:
 
 def scrub(connection: Connection) -> None:
     """Merge the index so that deleted terms leave the file, not only the results."""
-    connection.execute(_OPTIMIZE)
+    if _is_postgres(connection):
+        postgres_text.note_erasure(connection)
+    else:
+        connection.execute(_OPTIMIZE)
+
+
+def _is_postgres(connection: Connection) -> bool:
+    return connection.dialect.name == "postgresql"

@@ -118,7 +118,7 @@ class SqlIndex:
     def _remove_keys(self, cube_key: int, keys: Sequence[int]) -> int:
         if not keys:
             return 0
-        fulltext.delete(self._connection, keys)
+        fulltext.delete(self._connection, cube_key, keys)
         for start in range(0, len(keys), 500):
             gone = (s.entry.c.cube_key == cube_key, s.entry.c.key.in_(list(keys[start : start + 500])))
             self._connection.execute(delete(s.entry).where(*gone))

@@ -159,7 +159,7 @@ class SqlMessages:
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
         """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
-        return {str(found) for query in filters.queries(cube_key, where) for found in self._connection.scalars(query)}
+        return filters.matching(self._connection, cube_key, where)
 
     def sessions(self, cube_key: int) -> Sequence[Session]:
         """Return the sessions of a cube, oldest first."""

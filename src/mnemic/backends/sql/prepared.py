@@ -1,23 +1,31 @@
 """Statements of the hot path: built by Core, compiled once for each engine, then run by the engine's own driver.
 
 Running a statement through Core costs several times what SQLite itself needs for it, and an add runs ten. What Core
-does for its callers is kept: rows have named fields, booleans are booleans, and errors are those that Core raises.
+does for its callers is kept: rows have named fields, booleans are booleans, derived words become what the engine can
+hold, and errors are those that Core raises. PostgreSQL takes a list as one value, so that a statement is one statement
+however long its lists are, and gives its rows as bytes, not as text.
 """
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Connection, Dialect, Insert, TextClause, UpdateBase
+from sqlalchemy import Connection, Dialect, Insert, TextClause, TypeDecorator, UpdateBase
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.selectable import SelectBase
 
 Values = Mapping[str, Any]
 """Parameters by name."""
+
+
+_LISTED: Final = re.compile(r"IN \(__\[POSTCOMPILE_(\w+?)\]\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +74,7 @@ class Prepared:
         Booleans are 0 and 1. What it gives no row for yields nothing.
         """
         compiled = self._for(connection.dialect, values)
-        cursor = _execute(connection, compiled.sql, compiled.bind(values))
-        while some := _fetched(connection, compiled.sql, cursor, rows):
+        for some in _batches(connection, compiled.sql, compiled.bind(values), rows):
             yield len(some), dict(zip(compiled.names, zip(*some, strict=True), strict=True))
 
     def first(self, connection: Connection, values: Values) -> Any:
@@ -92,7 +99,8 @@ class Prepared:
             _execute(connection, compiled.sql, [compiled.bind(values) for values in many], many=True)
 
     def _for(self, dialect: Dialect, values: Values) -> _Compiled:
-        variant = (dialect.name, *[len(values[name]) for name in self._lists])
+        arrays = _takes_arrays(dialect)
+        variant = (dialect.name,) if arrays else (dialect.name, *[len(values[name]) for name in self._lists])
         compiled = self._compiled.get(variant)
         if compiled is None:
             compiled = self._compiled[variant] = self._compile(dialect, values)
@@ -100,28 +108,85 @@ class Prepared:
 
     def _compile(self, dialect: Dialect, values: Values) -> _Compiled:
         columns = list(values) if isinstance(self._statement, Insert) else None
+        compiled: Any = self._statement.compile(dialect=dialect, column_keys=columns)
+        given = _columns(self._statement)
+        read, names = _reader(given, dialect), [column.key for column in given]
+        changes = _changes(compiled, dialect)
+        if _takes_arrays(dialect):
+            return _Compiled(_with_arrays(compiled, dialect), _by_name(compiled, changes), read, names)
         places = {
             name: [_Place(name, at) for at in range(len(values[name]))] if name in self._lists else _Place(name)
             for name in values
         }
-        compiled: Any = self._statement.compile(dialect=dialect, column_keys=columns)
         state = compiled.construct_expanded_state(places)
-        order = None if state.positiontup is None else [state.parameters[name] for name in state.positiontup]
-        bind = _by_name(state.parameters) if order is None else _by_position(order)
-        given = _columns(self._statement)
-        return _Compiled(state.statement, bind, _reader(given, dialect), [column.key for column in given])
+        bind = _by_position([state.parameters[name] for name in state.positiontup], changes)
+        return _Compiled(state.statement, bind, read, names)
 
 
-def _by_position(order: Sequence[Any]) -> Callable[[Values], tuple[Any, ...]]:
+def _takes_arrays(dialect: Dialect) -> bool:
+    """Tell whether an engine takes lists as values, and values by name."""
+    return dialect.name == "postgresql"
+
+
+def _with_arrays(compiled: Any, dialect: Dialect) -> str:
+    """Return a statement in which lists are one value each, as `= ANY(array)`."""
+
+    def as_array(match: re.Match[str]) -> str:
+        name = match.group(1)
+        kind = dialect.type_compiler_instance.process(compiled.binds[name].type)
+        return f"= ANY(%({name})s{'' if kind == 'NULL' else f'::{kind}[]'})"
+
+    return _LISTED.sub(as_array, compiled.string)
+
+
+def _changes(compiled: Any, dialect: Dialect) -> dict[str, Callable[[Any], Any]]:
+    """Return, by name, what is to be done to values before an engine can hold them."""
+    found: dict[str, Callable[[Any], Any]] = {}
+    for name, parameter in compiled.binds.items():
+        if isinstance(parameter.type, TypeDecorator):
+            processor = parameter.type.bind_processor(dialect)
+            if processor is not None:
+                found[name] = processor
+    return found
+
+
+def _by_position(
+    order: Sequence[Any], changes: Mapping[str, Callable[[Any], Any]]
+) -> Callable[[Values], tuple[Any, ...]]:
+    changed = [(at, changes[item.name]) for at, item in enumerate(order) if _is_changed(item, changes)]
     if len(order) > 1 and all(isinstance(item, _Place) and item.at is None for item in order):
-        return itemgetter(*[item.name for item in order])  # nearly all statements, at a tenth of the time
-    return lambda values: tuple([item.of(values) if isinstance(item, _Place) else item for item in order])
+        pick: Callable[[Values], tuple[Any, ...]] = itemgetter(*[item.name for item in order])  # nearly all statements
+    else:
+        pick = lambda values: tuple([item.of(values) if isinstance(item, _Place) else item for item in order])  # noqa: E731
+    if not changed:
+        return pick
+
+    def bind(values: Values) -> tuple[Any, ...]:
+        found = list(pick(values))
+        for at, change in changed:
+            found[at] = change(found[at])
+        return tuple(found)
+
+    return bind
 
 
-def _by_name(parameters: Values) -> Callable[[Values], dict[str, Any]]:
-    return lambda values: {
-        name: item.of(values) if isinstance(item, _Place) else item for name, item in parameters.items()
-    }
+def _is_changed(item: Any, changes: Mapping[str, Callable[[Any], Any]]) -> bool:
+    return isinstance(item, _Place) and item.name in changes
+
+
+def _by_name(compiled: Any, changes: Mapping[str, Callable[[Any], Any]]) -> Callable[[Values], dict[str, Any]]:
+    """Return what makes the parameters: the values given, and those that stand in the statement."""
+    fixed = {name: parameter.value for name, parameter in compiled.binds.items() if not parameter.required}
+    names = list(compiled.binds)
+
+    def bind(values: Values) -> dict[str, Any]:
+        found = {name: values[name] if name in values else fixed[name] for name in names}
+        for name, change in changes.items():
+            value = found[name]
+            found[name] = [change(each) for each in value] if isinstance(value, list) else change(value)
+        return found
+
+    return bind
 
 
 def _columns(statement: SelectBase | UpdateBase | TextClause) -> list[Any]:
@@ -135,6 +200,8 @@ def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Sequence[Any]
         return tuple
     fields: Any = namedtuple("Row", [column.key for column in columns])  # type: ignore[misc]  # noqa: PYI024 - names are data
     make: Callable[[Sequence[Any]], Any] = fields._make
+    if _takes_arrays(dialect):
+        return make  # its driver gives what Python has
     types = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
     changed = [(at, convert) for at, convert in enumerate(types) if convert is not None]
     if not changed:
@@ -149,17 +216,43 @@ def _reader(columns: Sequence[Any], dialect: Dialect) -> Callable[[Sequence[Any]
     return read
 
 
-def _fetched(connection: Connection, sql: str, cursor: Any, rows: int) -> Any:
+def _batches(connection: Connection, sql: str, parameters: Any, rows: int) -> Iterator[Sequence[Any]]:
+    """Yield rows as they come from the engine, so many at a time."""
+    if _takes_arrays(connection.dialect):
+        yield from _streamed(connection, sql, parameters, rows)
+        return
+    cursor = _execute(connection, sql, parameters)
     driver: Any = connection.dialect.loaded_dbapi
-    try:
-        return cursor.fetchmany(rows)
-    except driver.Error as error:
-        raise DBAPIError.instance(sql, None, error, driver.Error, dialect=connection.dialect) from error
+    while True:
+        try:
+            some = cursor.fetchmany(rows)
+        except driver.Error as error:
+            raise DBAPIError.instance(sql, None, error, driver.Error, dialect=connection.dialect) from error
+        if not some:
+            return
+        yield some
+
+
+def _streamed(connection: Connection, sql: str, parameters: Any, rows: int) -> Iterator[Sequence[Any]]:
+    """Yield rows while the server still sends others: of a large result, no more than these are held here."""
+    driver: Any = connection.dialect.loaded_dbapi
+    size = {"size": rows} if driver.capabilities.has_stream_chunked() else {}
+    with _cursor(connection) as cursor, closing(cursor.stream(sql, parameters, binary=True, **size)) as found:
+        try:
+            while some := list(islice(found, rows)):
+                yield some
+        except driver.Error as error:
+            raise DBAPIError.instance(sql, None, error, driver.Error, dialect=connection.dialect) from error
+
+
+def _cursor(connection: Connection) -> Any:
+    raw: Any = connection.connection
+    return raw.cursor(binary=True) if _takes_arrays(connection.dialect) else raw.cursor()
 
 
 def _execute(connection: Connection, sql: str, parameters: Any, *, many: bool = False) -> Any:
     driver: Any = connection.dialect.loaded_dbapi
-    cursor = connection.connection.cursor()
+    cursor = _cursor(connection)
     try:
         (cursor.executemany if many else cursor.execute)(sql, parameters)
     except driver.Error as error:

@@ -34,6 +34,8 @@ from sqlalchemy import (
     text,
 )
 
+from mnemic.ids import content_hash
+
 HEAD: Final = "0006"
 """The newest migration; a test holds it to the migrations folder."""
 
@@ -46,20 +48,41 @@ metadata = MetaData(
     }
 )
 
+_SHORT: Final = 100  # characters, of 4 bytes at most
 _Key = BigInteger().with_variant(Integer, "sqlite")
 
 
 class Words(TypeDecorator[str]):
-    """Text that was derived from what people wrote: engines hold no lone surrogates, so these become U+FFFD."""
+    """Text that was derived from what people wrote: what an engine cannot hold becomes U+FFFD.
+
+    That is lone surrogates everywhere, and NUL on PostgreSQL.
+    """
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
         """Return what the engine can hold."""
-        if value is None or value.isascii():
+        if value is None:
             return value
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if "\0" in value and dialect.name == "postgresql":
+            value = value.replace("\0", "\ufffd")
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class Sought(Words):
+    """Words that are compared and never shown. PostgreSQL's indexes hold 2,704 bytes: there, what is long is cut, and
+    the hash of all of it put behind.
+    """
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+        """Return what an index of the engine can hold."""
+        found = super().process_bind_param(value, dialect)
+        if found is None or dialect.name != "postgresql" or len(found) <= _SHORT or len(found.encode()) <= 4 * _SHORT:
+            return found
+        return f"{found[:_SHORT]}\u2026{content_hash(found)}"
 
 
 def _cube() -> Column[int]:
@@ -216,7 +239,7 @@ memory = Table(
     _id(),
     Column("kind", Text, nullable=False),
     Column("subject", Words, nullable=False),
-    Column("subject_key", Words, nullable=False),
+    Column("subject_key", Sought, nullable=False),
     Column("attribute", Words, nullable=False),
     Column("value_key", Words, nullable=False),
     Column("locked", Boolean, nullable=False, server_default=text("false")),
@@ -280,7 +303,7 @@ entity = Table(
     _cube(),
     _id(),
     Column("name", Words, nullable=False),
-    Column("name_key", Words, nullable=False),
+    Column("name_key", Sought, nullable=False),
     Column("type", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     UniqueConstraint("cube_key", "name_key", "type"),

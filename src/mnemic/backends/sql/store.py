@@ -1,7 +1,8 @@
-"""The default store: one SQLite file in a folder, behind `ports.store`."""
+"""The store behind `ports.store`: one SQLite file in a folder, or a PostgreSQL database at an address."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -12,38 +13,43 @@ from sqlalchemy import Connection, func, select
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.archive import SqlArchive
-from mnemic.backends.sql.bell import LocalBell
 from mnemic.backends.sql.changes import SqlChanges
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
-from mnemic.backends.sql.database import Database
+from mnemic.backends.sql.database import EVERYWHERE, NOWHERE, Database, Reach
 from mnemic.backends.sql.entities import SqlEntities
-from mnemic.backends.sql.erasing import SqlErasing, truncate_log
+from mnemic.backends.sql.erasing import SqlErasing
 from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex
 from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.turns import SqlTurns
 from mnemic.backends.sql.usage import SqlUsage
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
+from mnemic.ports.queue import Bell
 
 
 class SqlTransaction:
     """Implements `ports.store.Transaction`; each part is made when it is first asked for."""
 
-    def __init__(self, connection: Connection, cache: ViewCache, *, writing: bool = False) -> None:
+    def __init__(
+        self, database: Database, connection: Connection, cache: ViewCache, reach: Reach, *, writing: bool = False
+    ) -> None:
         self.connection = connection
+        self._database = database
         self._cache = cache
+        self._reach = reach
         self._writing = writing
 
     @cached_property
     def cubes(self) -> SqlCubes:
         """Cubes and grants."""
-        return SqlCubes(self.connection)
+        return SqlCubes(self.connection, self.enter)
 
     @cached_property
     def messages(self) -> SqlMessages:
@@ -120,31 +126,46 @@ class SqlTransaction:
         finish_change(self.connection, self._cache.model, self._cache.width)
 
     def enter(self, *cube_keys: int) -> None:
-        """Let this transaction reach these cubes: SQLite has no row-level checks."""
+        """Let this transaction reach these cubes, besides those that it may reach already."""
+        if self._reach is not None and not self._reach.issuperset(cube_keys):
+            self._reach = self._reach.union(cube_keys)
+            self._database.enter(self.connection, self._reach)
 
     def enter_all(self) -> None:
         """Let this transaction reach all cubes."""
+        if self._reach is not None:
+            self._reach = EVERYWHERE
+            self._database.enter(self.connection, self._reach)
 
 
 class SqlStore:
-    """Implements `ports.store.Store` over one folder. Threads and processes may share the folder."""
+    """Implements `ports.store.Store`. Threads and processes may share the place that it opens."""
 
     def __init__(
-        self, folder: Path, *, model: str, width: Callable[[], int], cache_bytes: int, replacing: bool = False
+        self,
+        place: Path | str,
+        *,
+        model: str,
+        width: Callable[[], int],
+        cache_bytes: int,
+        replacing: bool = False,
+        connections: int = 16,
     ) -> None:
-        """Open the folder. `width` is asked for only when the store does not know the model's width.
+        """Open a folder (SQLite) or an address (PostgreSQL, with so many connections at most).
 
-        Raises `StoreVersionError` and `StoreModelError`; `replacing` lets another model in, for `reindex`.
+        `width` is asked for only when the store does not know the model's width. Raises `StoreVersionError` and
+        `StoreModelError`; `replacing` lets another model in, for `reindex`.
         """
-        self._database = Database(folder)
         self._closed = False
         self._replacing = replacing
+        self._entered = threading.local()
+        self._database = _opened(place, connections)
         try:
             with self._database.read() as connection:
                 known = known_width(connection, model)
                 read = is_read(connection)
             if known is None or not read:
-                with self._database.write() as connection:
+                with self._database.setting_up() as connection:
                     known = check_model(connection, model, width, replacing=replacing)
                     if not is_read(connection):
                         read_anew(connection)
@@ -152,52 +173,63 @@ class SqlStore:
             self._database.close()
             raise
         self._cache = ViewCache(cache_bytes, model, known)
-        self.bell = LocalBell()
+
+    @property
+    def bell(self) -> Bell:
+        """Wakes who waits for jobs, as far as this engine reaches: this process, or all that share a server."""
+        return self._database.bell
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
         """Open a snapshot for reading."""
         self._check_open()
-        with self._database.read() as connection:
+        reach = self._reach
+        with self._database.read(reach) as connection:
             self._check_model(connection)
-            yield SqlTransaction(connection, self._cache)
+            yield SqlTransaction(self._database, connection, self._cache, reach)
 
     @contextmanager
     def write(self) -> Iterator[SqlTransaction]:
         """Open a write transaction; it commits at the end of the block and vanishes when the block raises."""
         self._check_open()
-        with self._database.write() as connection:
+        reach = self._reach
+        with self._database.write(reach) as connection:
             self._check_model(connection)
-            tx = SqlTransaction(connection, self._cache, writing=True)
+            tx = SqlTransaction(self._database, connection, self._cache, reach, writing=True)
             yield tx
         for cube_key in tx.cubes.deleted:
             self._cache.drop(cube_key)
 
     @contextmanager
     def entered(self, *cube_keys: int) -> Iterator[None]:
-        """Let all transactions of this thread reach these cubes: SQLite has no row-level checks."""
-        yield
+        """Let all transactions that this thread opens inside the block reach these cubes."""
+        before = self._reach
+        self._entered.cubes = EVERYWHERE if before is None else before.union(cube_keys)
+        try:
+            yield
+        finally:
+            self._entered.cubes = before
+
+    @property
+    def _reach(self) -> Reach:
+        """What this thread's transactions may reach from their beginning."""
+        found: Reach = getattr(self._entered, "cubes", NOWHERE)
+        return found
 
     def scrub(self) -> bool:
-        """Take what was erased out of the write-ahead log; False when a reader holds on to it for now."""
+        """Take what was erased out of the engine's logs and dead rows; False when a reader holds on to it for now."""
         self._check_open()
-        with self._database.outside_transaction() as connection:
-            return truncate_log(connection)
+        return self._database.scrub()
 
     def check(self) -> Sequence[tuple[str, bool, str]]:
-        """Look the database over (SQLite's quick check, foreign keys, the full-text index against its rows)."""
+        """Look the store over: what the engine says of itself, and the full-text index against its rows."""
         self._check_open()
-        with self._database.read() as connection:
-            quick = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
-            foreign = len(connection.exec_driver_sql("PRAGMA foreign_key_check").all())
+        found = list(self._database.check())
+        with self._database.read(EVERYWHERE) as connection:
             entries = connection.scalar(select(func.count()).select_from(s.entry)) or 0
             indexed = fulltext.count(connection)
             stale = len(SqlTerms(connection).stale_cubes())
-        return [
-            ("database file", quick == ["ok"], "; ".join(quick)),
-            ("references", foreign == 0, f"{foreign} broken"),
-            ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}"),
-        ]
+        return [*found, ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}")]
 
     def close(self) -> None:
         """Close the store; calls after it raise `StoreError`."""
@@ -212,6 +244,14 @@ class SqlStore:
     def _check_open(self) -> None:
         if self._closed:
             raise StoreError("this memory is closed; open it again with Memory(path)")
+
+
+def _opened(place: Path | str, connections: int) -> Database:
+    if isinstance(place, Path):
+        return SqliteDatabase(place)
+    from mnemic.backends.sql.postgres import PostgresDatabase  # noqa: PLC0415 - it brings SQLAlchemy's dialect with it
+
+    return PostgresDatabase(place, connections)
 
 
 def _stale(cubes: int) -> str:

@@ -71,7 +71,7 @@ class SqlTerms:
         mine = (s.entry.c.cube_key == cube_key, s.entry.c.key.in_(keys))
         known = select(s.entry.c.key, s.entry.c.length, s.entry.c.traits).where(*mine)
         held = {row.key: row for row in self._connection.execute(known)}
-        fulltext.delete(self._connection, list(held))
+        fulltext.delete(self._connection, cube_key, list(held))
         documents = []
         for key, given in texts:
             if key not in held:

@@ -377,7 +377,7 @@ def upgrade() -> None:
     else:
         from mnemic.backends.sql import postgres_schema  # noqa: PLC0415 - needed once in the life of a store there
 
-        postgres_schema.create(op)
+        postgres_schema.create(op.get_bind())
 
 
 def _rebuild(connection: sa.Connection) -> None:

@@ -1,0 +1,168 @@
+"""Reading tickets from the streams: at once by who asks, and by one thread for each lane and shard for those who wait.
+
+At once, streams are read in the order of priorities for this turn, and inside of one in the order of arrival. The
+threads block in Redis, which wakes one of all processes for each entry, so that waiting costs nothing anywhere.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+from mnemic.backends.queues.carrier import Carrier
+from mnemic.backends.queues.layout import GROUP
+from mnemic.backends.queues.link import Lost, Opened, grouped
+from mnemic.backends.queues.notes import Carried
+from mnemic.backends.queues.scripts import READ
+from mnemic.backends.queues.station import Station
+from mnemic.backends.queues.waiting import Waiters
+from mnemic.errors import QueueError
+
+_log = logging.getLogger(__name__)
+
+_BLOCK: Final = 1_000  # ms that a thread blocks before it looks around; less than a connection's patience
+_REST: Final = 1.0  # seconds that a thread rests while there is nothing to read for
+_SHORT: Final = 0.05  # seconds until it looks whether the server is back
+_FINISH: Final = 0.5  # seconds that closing waits for it; it ends by itself
+
+
+class Reading:
+    """Reads what is there. Threads share it."""
+
+    def __init__(self, station: Station, carrier: Carrier, waiters: Waiters[Carried]) -> None:
+        self.station = station
+        self.carrier = carrier
+        self.waiters = waiters
+        self._turns = itertools.count()
+
+    def at_once(self, lane: str, kinds: Collection[str], most: int) -> list[Carried]:
+        """Return up to so many tickets. Raises `QueueError` or `Lost`."""
+        opened, turn = self.station.link.opened, next(self._turns)
+        found: list[Carried] = []
+        for step in opened.shards:  # of a cluster, another one first each time
+            shard = (turn + step) % len(opened.shards)
+            found += self.of_shard(opened, shard, lane, kinds, most - len(found), turn=turn)
+            if len(found) >= most:
+                break
+        return found
+
+    def of_shard(
+        self, opened: Opened, shard: int, lane: str, kinds: Collection[str], most: int, *, turn: int = 0
+    ) -> list[Carried]:
+        """Return up to so many tickets of one shard."""
+        order = self.station.rules.order(turn)
+        streams = opened.layout.streams(shard, lane, kinds, order)
+        given = (self.station.consumer, most, *([len(kinds)] * len(order)))
+        [entries] = self.station.link.ask(shard, grouped(READ, streams, *given))
+        return self._readable(opened, shard, entries)
+
+    def blocked(self, opened: Opened, shard: int, client: Any, lane: str, kinds: Collection[str]) -> list[Carried]:
+        """Wait for a ticket in one shard through a client of one's own, for `_BLOCK` at most."""
+        streams = opened.layout.streams(shard, lane, kinds, self.station.rules.order(next(self._turns)))
+        with self.station.link.telling():
+            told = client.xreadgroup(GROUP, self.station.consumer, dict.fromkeys(streams, ">"), count=1, block=_BLOCK)
+        return self._readable(
+            opened,
+            shard,
+            [
+                (stream, entry, fields.get("cube", ""), fields.get("job", ""))
+                for stream, entries in told.items()
+                for entry, fields in entries
+            ],
+        )
+
+    def _readable(self, opened: Opened, shard: int, entries: Sequence[Sequence[str]]) -> list[Carried]:
+        """Return tickets for entries; what is none, is thrown away."""
+        found: list[Carried] = []
+        foreign: list[Carried] = []
+        for stream, entry, cube, job in entries:
+            good = bool(job) and cube.isdecimal()
+            ticket = opened.layout.ticket(stream, cube if good else "0", job)
+            (found if good else foreign).append(Carried(ticket, shard, stream, entry))
+        if foreign:
+            _log.warning("ticket_unreadable", extra={"entries": [each.entry for each in foreign]})
+            self.station.notes.void(foreign)
+        for lane in {each.ticket.lane for each in found}:
+            self.station.doers.moved(lane, [each.ticket.kind for each in found if each.ticket.lane == lane], 1)
+        return found
+
+
+class Reader:
+    """A thread that reads for those who wait in a lane, from one shard: never more than there are hands for."""
+
+    def __init__(self, lane: str, shard: int, reading: Reading) -> None:
+        self._lane = lane
+        self._shard = shard
+        self._reading = reading
+        self._closing = threading.Event()
+        self._mine: tuple[Opened, Any, int] | None = None  # whose client this is, and its number at the server
+        self._blocked = False
+        self._thread = threading.Thread(target=self._run, name=f"mnemic-reader-{lane}-{shard}", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still reads."""
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        """End it. What it reads until then is put back for others."""
+        self._closing.set()
+        mine = self._mine
+        if self._blocked and mine is not None:
+            with suppress(QueueError, Lost):
+                self._reading.station.link.ask_client(mine[0].clients[self._shard], ("CLIENT UNBLOCK", mine[2]))
+        self._thread.join(_FINISH)
+
+    def _run(self) -> None:
+        reading = self._reading
+        while not self._closing.is_set():
+            count, kinds = reading.waiters.wanted(self._lane, _REST)
+            if not count:
+                continue
+            if not reading.carrier.up:
+                self._closing.wait(_SHORT)
+                continue
+            try:
+                found = self._read(count, kinds)
+            except (QueueError, Lost) as error:
+                self._mine = None
+                reading.carrier.failed(error)
+                continue
+            if found is None:  # there is no such shard any more
+                break
+            self._hand_over(found)
+
+    def _read(self, count: int, kinds: Collection[str]) -> list[Carried] | None:
+        opened = self._reading.station.link.opened
+        if self._shard not in opened.shards:
+            return None
+        found = self._reading.of_shard(opened, self._shard, self._lane, kinds, count)
+        return found or self._wait(opened, kinds)
+
+    def _wait(self, opened: Opened, kinds: Collection[str]) -> list[Carried]:
+        link = self._reading.station.link
+        if self._mine is None or self._mine[0] is not opened:
+            with link.telling():
+                client = opened.clients[self._shard].client()
+            [number] = link.ask_client(client, ("CLIENT ID",))
+            self._mine = (opened, client, number)
+        self._blocked = True
+        try:
+            if self._closing.is_set():
+                return []
+            return self._reading.blocked(opened, self._shard, self._mine[1], self._lane, kinds)
+        finally:
+            self._blocked = False
+
+    def _hand_over(self, found: Sequence[Carried]) -> None:
+        """Give tickets to those who wait, and put back those for which nobody does any more."""
+        reading = self._reading
+        surplus = [each for each in found if not reading.waiters.hand(self._lane, each.ticket.kind, each)]
+        reading.station.notes.give_back(surplus)
+        if found:
+            reading.carrier.announce([self._lane])  # there is room for more

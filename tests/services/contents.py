@@ -27,8 +27,8 @@ _TABLES: Final = (
     "change", "forgotten",
 )  # fmt: skip
 _ENTRIES: Final = """
-    SELECT kind, owner, version_id, session_id, position, start, "end", speaker, said_at, valid_to, length, traits, live,
-           model, width, data, terms
+    SELECT kind, owner, version_id, session_id, position, start, "end", speaker, said_at, valid_to, length, traits,
+           live, model, width, data, terms
     FROM entry LEFT JOIN vector ON vector.entry_key = entry.key LEFT JOIN entry_text ON entry_text.rowid = entry.key"""
 _STATE: Final = "SELECT cube_key, erasures, latest_said, stale_text FROM cube_state"
 _WAITING: Final = "SELECT kind, state FROM job WHERE state IN ('queued', 'running', 'failed', 'dead')"
@@ -37,9 +37,7 @@ _WAITING: Final = "SELECT kind, state FROM job WHERE state IN ('queued', 'runnin
 def rows_of(folder: Path, *, jobs: bool = True) -> list[Row]:
     """Return all rows as they are, but counters of changes, calls of models, and jobs that have ended."""
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
-        found: list[Row] = [
-            (table, *row) for table in _TABLES for row in connection.execute(f"SELECT * FROM {table}")  # noqa: S608
-        ]
+        found: list[Row] = [(table, *row) for table in _TABLES for row in connection.execute(f"SELECT * FROM {table}")]
         found += [("entry", *row) for row in connection.execute(_ENTRIES)]
         found += [("cube_state", *row) for row in connection.execute(_STATE)]
         if jobs:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from mnemic.errors import InputError
@@ -349,6 +350,21 @@ def _data_directory() -> Path:
     if os.uname().sysname == "Darwin":
         return Path.home() / "Library" / "Application Support" / "mnemic"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
+
+
+def secrets_of(settings: Settings) -> frozenset[str]:
+    """Return what of the settings must never be shown: keys, and passwords of addresses, as written and as meant."""
+    found: set[str] = set()
+    for each in fields(Settings):
+        value = getattr(settings, each.name)
+        if each.repr or not value:
+            continue
+        if "://" in value:
+            password = urlsplit(value).password or ""
+            found |= {password, unquote(password)}
+        else:
+            found.add(value)
+    return frozenset(found - {""})
 
 
 def read_templates(settings: Settings) -> Mapping[str, list[str]]:

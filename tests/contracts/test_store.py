@@ -7,30 +7,22 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
-from mnemic.backends.sql.store import SqlStore
 from mnemic.model.index import Entry
 from mnemic.ports.store import Store
-from mnemic.testing.store_contract import CHECKS, WIDTH, OpenStore, new_cube, say, seen, vector, view_of
+from mnemic.testing.store_contract import CHECKS, OpenStore, new_cube, say, seen, vector, view_of, writing
+from tests.databases import ENGINES, opener, place_of
 
 ADD, ADD_LONG, REMOVE, SYNC, FAIL, LOOK = "add", "long", "remove", "sync", "fail", "look"
 
 
-def opener(folder: Path, cache_bytes: int = 1_000_000) -> OpenStore:
-    def open_store() -> Store:
-        return SqlStore(folder, model="test", width=lambda: WIDTH, cache_bytes=cache_bytes)
-
-    return open_store
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
-def test_a_store_keeps_the_contract(tmp_path: Path, check: Callable[[OpenStore], None]) -> None:
-    check(opener(tmp_path))
+def test_a_store_keeps_the_contract(place: Path | str, check: Callable[[OpenStore], None]) -> None:
+    check(opener(place))
 
 
 class StopError(Exception):
@@ -44,7 +36,7 @@ def apply(store: Store, step: str, cube_number: int, state: State) -> None:
     if step == LOOK:
         view_of(store, cube)
         return
-    with store.write() as tx:
+    with writing(store) as tx:
         if step == ADD:
             owners += say(tx, cube, ["one", "two"], session=state.draw("xyz"))
         elif step == ADD_LONG:
@@ -86,7 +78,7 @@ def fail(store: Store, state: State, cube_number: int) -> None:
     """Write, look at what was written, and fail."""
     cube = state.cubes[cube_number]
     try:
-        with store.write() as tx:
+        with writing(store) as tx:
             say(tx, cube, ["never"])
             tx.index.view(cube.key)
             raise StopError  # noqa: TRY301 - the block is what fails
@@ -104,14 +96,15 @@ LOST_ITS_PREVIOUS = [
 """A passage whose one before is erased kept the length of the two together."""
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @settings(max_examples=12, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
-@example(LOST_ITS_PREVIOUS, 614, 1)
-@given(st.lists(steps, max_size=25), st.integers(0, 1_000), st.sampled_from((1, 1_000_000)))
+@example(run=LOST_ITS_PREVIOUS, seed=614, cache_bytes=1)
+@given(run=st.lists(steps, max_size=25), seed=st.integers(0, 1_000), cache_bytes=st.sampled_from((1, 1_000_000)))
 def test_a_view_that_followed_every_change_equals_a_fresh_one(
-    run: list[tuple[str, int, int]], seed: int, cache_bytes: int
+    engine: str, run: list[tuple[str, int, int]], seed: int, cache_bytes: int
 ) -> None:
-    with TemporaryDirectory() as name:
-        open_store = opener(Path(name), cache_bytes)
+    with place_of(engine) as place:
+        open_store = opener(place, cache_bytes)
         with closing(open_store()) as first, closing(open_store()) as second:
             stores, state = (first, second), State(first, seed)
             for step, store_number, cube_number in run:

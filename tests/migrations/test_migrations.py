@@ -162,7 +162,7 @@ def test_threads_that_open_a_new_folder_at_once_all_succeed(tmp_path: Path) -> N
     for attempt in range(3):
         folder = tmp_path / str(attempt)
         with ThreadPoolExecutor(6) as pool:
-            opened = [pool.submit(Database, folder) for _ in range(6)]
+            opened = [pool.submit(SqliteDatabase, folder) for _ in range(6)]
             databases = [each.result(PATIENCE) for each in opened]
         for database in databases:
             with database.read() as connection:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from mnemic import wiring
 from mnemic.config import Settings
 from mnemic.ids import new_id
@@ -16,12 +18,16 @@ from mnemic.model.job import EMBED, ORGANIZE, QUICK, RETEXT, Job, JobState, Prio
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.queue import Ticket
 from mnemic.services.dispatching import LEASE, OFFER, Dispatching, Limits, kinds_of
+from tests.databases import address_of
 from tests.services.opened import SteppedClock
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @contextmanager
 def opened(folder: Path, clock: SteppedClock) -> Iterator[wiring.Parts]:
-    parts = wiring.build(Settings(home=str(folder), embedder="hashing", worker=False), clock=clock)
+    settings = Settings(home=str(folder), database_url=address_of(folder), embedder="hashing", worker=False)
+    parts = wiring.build(settings, clock=clock)
     try:
         yield parts
     finally:
@@ -183,17 +189,19 @@ def test_an_offer_is_taken_once_and_made_again_when_it_was_lost(tmp_path: Path) 
         rows = dispatching(parts)
         [cube] = cubes_of(parts, "ann")
         [first, second] = put(parts, cube, 2)
-        offered = rows.offer([QUICK], 10)
-        assert offered == [Ticket(cube.key, first, QUICK, int(Priority.NORMAL))], "of a kind, one is offered at a time"
-        assert not rows.offer([QUICK], 10)
+        offered = rows.offer(QUICK, kinds_of(QUICK), 10)
+        assert offered == [Ticket(cube.key, first, QUICK, int(Priority.NORMAL), ORGANIZE)], (
+            "of a kind, one is offered at a time"
+        )
+        assert not rows.offer(QUICK, kinds_of(QUICK), 10)
         clock.forward(OFFER)
-        assert rows.offer([QUICK], 10) == offered, "an offer that nobody took is lost"
+        assert rows.offer(QUICK, kinds_of(QUICK), 10) == offered, "an offer that nobody took is lost"
         taken = rows.take("w", offered[0])
         assert taken is not None
         assert rows.take("v", offered[0]) is None, "a ticket is good twice"
-        assert [ticket.job_id for ticket in rows.offer([QUICK], 10)] == [second]
+        assert [ticket.job_id for ticket in rows.offer(QUICK, kinds_of(QUICK), 10)] == [second]
         assert rows.recall([QUICK]) == 1
-        assert [ticket.job_id for ticket in rows.offer([QUICK], 10)] == [second]
+        assert [ticket.job_id for ticket in rows.offer(QUICK, kinds_of(QUICK), 10)] == [second]
         assert rows.end(rows.done(taken, 1), "w")
         assert rows.take("v", offered[0]) is None, "a ticket of what is done is good"
 
@@ -207,14 +215,14 @@ def test_an_offered_job_that_must_run_alone_waits_for_its_cube(tmp_path: Path) -
             tx.enter(cube.key)
             for kind in (ORGANIZE, EMBED):
                 tx.jobs.put(queued(new_id(), cube.key, kind, now))
-        tickets = rows.offer([QUICK], 10)
+        tickets = rows.offer(QUICK, kinds_of(QUICK), 10)
         assert len(tickets) == 2
         first = rows.take("w", tickets[0])
         assert first is not None
         assert rows.take("v", tickets[1]) is None, "two jobs of a cube that run alone run at once"
-        assert not rows.offer([QUICK], 10)
+        assert not rows.offer(QUICK, kinds_of(QUICK), 10)
         rows.end(rows.done(first, 1), "w")
-        assert [ticket.job_id for ticket in rows.offer([QUICK], 10)] == [tickets[1].job_id]
+        assert [ticket.job_id for ticket in rows.offer(QUICK, kinds_of(QUICK), 10)] == [tickets[1].job_id]
 
 
 def test_background_work_is_told_from_other_work(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from mnemic import wiring
+from mnemic.api.calls import watched
 from mnemic.errors import InputError
 from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -12,6 +13,7 @@ from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube
 
 
+@watched("cubes")
 class Cubes:
     """Namespaces of memories: `memory.cubes`."""
 
@@ -31,6 +33,7 @@ class Cubes:
         return self._parts.forget.delete_cube(cube, user=user)
 
 
+@watched("llm")
 class LanguageModels:
     """The language model, when one is configured, and what it cost: `memory.llm`."""
 
@@ -58,6 +61,7 @@ class LanguageModels:
         return self._parts.accounts.calls(user=user, limit=limit, cube=cube)
 
 
+@watched("jobs")
 class Jobs:
     """Background work: `memory.jobs`. The answers are the same whatever carries jobs, and after a restart."""
 

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, Self, Unpack
 
 from mnemic import config, wiring
+from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
@@ -32,6 +33,7 @@ from mnemic.ports.llm import LanguageModel
 Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
 
+@watched()
 class Memory:
     """A long-term memory in a folder, for any number of users. Threads may share it; processes may share the folder.
 
@@ -57,6 +59,7 @@ class Memory:
         `StoreModelError` for one whose vectors come from another embedder (`mnemic reindex` brings it over).
         """
         self._parts = wiring.build(config.load(path, settings), embedder=embedder, llm=llm, clock=clock)
+        self._exposition = wiring.exposition_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
@@ -397,6 +400,14 @@ class Memory:
     def check(self) -> Sequence[tuple[str, bool, str]]:
         """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder."""
         return self._parts.checkup()
+
+    def metrics(self) -> str:
+        """Return what this memory has counted since it was opened, and how much its store holds, for Prometheus.
+
+        Text exposition format; `docs/operating.md` tells what each figure means. Raises `InputError` when the package
+        prometheus-client (extra `[metrics]`) is missing.
+        """
+        return self._exposition.text()
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ The entries that it puts first get their features (`core.features`), and what wa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Final
@@ -217,13 +217,20 @@ def look(
     eligible: NDArray[np.bool_],
     weights: Weights,
     count: int = FOCUS,
+    passed: Callable[[str], object] | None = None,
 ) -> Looked:
-    """Look closely at the `count` entries that the channels put first among the eligible."""
+    """Look closely at the `count` entries that the channels put first among the eligible.
+
+    `passed` is told when the words, and then the vectors, are compared: for who measures.
+    """
+    passed = passed or _unheard
     found = standing(view, postings)
     said = messages_in(view)
     worth = term_weights(found, len(postings), said)
     words, pair_words = bm25(view, found, worth, said), bm25(view, found.in_pairs(view), worth, said, pairs=True)
+    passed("words")
     dense = cosine(view, question, eligible, words + pair_words)
+    passed("vectors")
     channels = {
         "dense": dense,
         "lexical": words,
@@ -247,6 +254,10 @@ def look(
     whole = (features["cover"] > 1 - 1e-6) & (view.lengths[focus] <= len(postings) + 1)
     verbatim = ((dense[focus] >= _SAME) | whole).astype(np.float32)
     return Looked(focus, plain, features, channels, boosts, verbatim)
+
+
+def _unheard(_part: str) -> None:
+    """Tell nobody."""
 
 
 def rank(

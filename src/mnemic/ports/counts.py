@@ -27,6 +27,21 @@ class Totals:
     given_up: int
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much a whole store holds, all cubes together, and what this process keeps of it in memory.
+
+    `entries` and `vectors` are about right on engines to which counting costs much.
+    """
+
+    cubes: int
+    entries: int
+    vectors: int
+    database_bytes: int
+    cache_bytes: int
+    cached_cubes: int
+
+
 class Counts(Protocol):
     """Counts of one cube, as of the transaction."""
 

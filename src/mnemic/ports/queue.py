@@ -61,8 +61,8 @@ class Queue(Protocol):
     """Hands jobs to workers.
 
     Guarantees. A job is handed to one worker at a time, and again only when that worker's lease is over. What is lost
-    on the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. While its server
-    is away, jobs go on without it; a server that can never serve is a `QueueError` in `take`.
+    on the way is handed out again: nothing depends on the queue's own memory. Threads may share a queue. While its
+    server is away, jobs go on without it; a server that can never serve is a `QueueError` in `take`.
     """
 
     def announce(self, lanes: Collection[str]) -> None:

@@ -21,7 +21,7 @@ from mnemic.model.query import Filter
 from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.archive import Archive
 from mnemic.ports.changes import Changes
-from mnemic.ports.counts import Counts
+from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
@@ -441,6 +441,10 @@ class Store(Protocol):
 
     def check(self) -> Sequence[tuple[str, bool, str]]:
         """Look the store over: (what, whether it is well, what was seen)."""
+        ...
+
+    def sizes(self) -> Sizes:
+        """Return how much the store holds, for figures; no content is reached by it."""
         ...
 
     def close(self) -> None:

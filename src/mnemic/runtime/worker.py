@@ -20,8 +20,8 @@ from mnemic.ids import new_id
 from mnemic.model.job import LANES, QUICK, SLOW, Job, JobState
 from mnemic.ports.queue import Queue
 from mnemic.ports.store import Store
+from mnemic.runtime.watching import JobWatch
 from mnemic.services.dispatching import LEASE, Dispatching, kinds_of, tries_of
-from mnemic.tracing import tracing
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +65,7 @@ class Worker:
         threads: int = 1,
         enabled: bool = True,
         kinds: Collection[str] | None = None,
+        watch: JobWatch | None = None,
     ) -> None:
         """`kinds` are those that it runs; without them, all that it has handlers for."""
         self._place = place
@@ -79,6 +80,7 @@ class Worker:
         self._stopping = False
         self._threads: dict[str, threading.Thread] = {}
         self._leases = _Leases(place.dispatching)
+        self._watch = watch or JobWatch()
 
     @property
     def kinds(self) -> Collection[str]:
@@ -104,7 +106,7 @@ class Worker:
                     if name in self._threads and self._threads[name].is_alive():
                         continue
                     given = (lane, f"{self._name}-{lane}-{number}")
-                    self._threads[name] = threading.Thread(target=self._loop, args=given, name=name, daemon=True)
+                    self._threads[name] = threading.Thread(target=self._work, args=given, name=name, daemon=True)
                     self._threads[name].start()
 
     def close(self) -> None:
@@ -135,6 +137,13 @@ class Worker:
         with self._changed:
             self._changed.wait(seconds)
 
+    def _work(self, lane: str, name: str) -> None:
+        self._watch.threads(lane, 1)
+        try:
+            self._loop(lane, name)
+        finally:
+            self._watch.threads(lane, -1)
+
     def _loop(self, lane: str, name: str) -> None:
         kinds = self._lanes[lane]
         while not self._stopping:
@@ -163,9 +172,10 @@ class Worker:
 
     def _do(self, job: Job, name: str) -> None:
         """Run a job and store how it ended."""
-        with tracing(job.trace or None, job=job.id):
+        with self._watch.job(job) as ending:
             ended = self._run(job, name)
             if self._place.dispatching.end(ended, name):
+                ending.stored(ended)
                 self._place.queue.settle(ended)
                 self._place.queue.announce([job.lane])  # others of its cube may have stepped forward
         with self._changed:

@@ -17,6 +17,8 @@ from mnemic.services.targets import readable
 LIMIT = 1_000
 """Calls in one list."""
 
+_CALLER = "caller"  # what figures call the purposes of callers: their words may be anything
+
 
 class Accounts:
     """The use cases of `llm.complete`, `llm.usage` and `llm.calls`."""
@@ -38,7 +40,7 @@ class Accounts:
         with self._store.write() as tx:
             target = self._scoping.for_write(tx, principal, None if cube is None else check_id(cube, "cube"))
         self._scoping.remember(target)
-        return self._language.complete(prompt, purpose=told, cube_key=target.key)
+        return self._language.complete(prompt, purpose=told, cube_key=target.key, shown=_CALLER)
 
     def usage(self, *, user: object, cube: object = None) -> Usage:
         """Return what a cube's calls cost."""

@@ -121,12 +121,13 @@ class Changing:
         known = {version.id for before, _, _ in restored for version in before.versions}
         vectors = embedded(self._embedder, [after for _, after, _ in restored], known)
         with self._store.write() as tx:
-            target, change = self._find(tx, name, user, cube)
+            target, _ = self._find(tx, name, user, cube)
+            revision = tx.cubes.touch(target.key)
+            _, change = self._find(tx, name, user, cube)  # as it is now that no other can change it
             restored, left = self._restored(tx, change, ids)
             if not restored:
                 why = "; ".join(dict.fromkeys(step.reason for step in left)) or "nothing is left of it"
                 raise ConflictError(f"nothing of change {name!r} can be taken back: {why}", change=name)
-            revision = tx.cubes.touch(target.key)
             for before, after, step in restored:
                 lifted, kept = marks_undone(step, before, after)
                 tx.memories.own_again(target.key, lifted)

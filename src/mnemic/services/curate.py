@@ -115,7 +115,7 @@ class Curate:
         """Keep a memory as it is, or let it change again; see `Memory.lock`."""
         wanted, name = check_flag(locked, "locked"), check_id(item_id, "id")
         with self._store.write() as tx:
-            memory = _memory(tx, writable(self._scoping, tx, user, cube), name)
+            memory = _memory(tx, _locked(tx, writable(self._scoping, tx, user, cube)), name)
             changed = replace(memory, locked=wanted)
             if changed != memory:
                 tx.memories.put(changed)
@@ -131,7 +131,7 @@ class Curate:
         )
         with self._store.write() as tx:
             target = writable(self._scoping, tx, user, cube)
-            memory = _memory(tx, target, name)
+            memory = _memory(tx, _locked(tx, target), name)
             changed = correction(memory, version_id)
             if target is None or changed == memory:
                 return memory
@@ -153,6 +153,13 @@ class Curate:
         except EmbedderError as error:
             _log.warning("embedding_deferred", extra={"texts": len(texts), "reason": str(error)})
             return {}
+
+
+def _locked(tx: Transaction, cube: Cube | None) -> Cube | None:
+    """Let nobody else change the cube until the end of the transaction: what is read of it from now on stays true."""
+    if cube is not None:
+        tx.cubes.touch(cube.key)
+    return cube
 
 
 def _change(cube_key: int, before: Memory, after: Memory, now: datetime) -> MemoryChange:

@@ -24,12 +24,14 @@ class Embedding:
     def step(self, cube_key: int) -> int:
         """Embed one batch; return how many entries it had, 0 when none is left. Raises `EmbedderError`."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             waiting = tx.index.without_vector(cube_key, BATCH)
             texts = entry_texts(tx, cube_key, [entry for _, entry in waiting])
         if not waiting:
             return 0
         vectors = self._embedder.embed([_embedded(entry, texts.get(identity(entry), "")) for _, entry in waiting])
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             keyed = [(key, vector) for (key, _), vector in zip(waiting, vectors, strict=True)]
             tx.index.set_vectors(cube_key, revision, keyed)

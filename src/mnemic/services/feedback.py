@@ -121,6 +121,8 @@ class FeedbackService:
             target = writable(self._scoping, tx, user, cube)
         notes = self._catch_up(target, dry_run=planned)
         with self._store.read() as tx:
+            if target is not None:
+                tx.enter(target.key)
             memories = [] if target is None else list(every_memory(tx, target.key))
         asked = self._asked(words, user, cube, session, known_as(memories, str(user)), notes)
         plan, mode_used = self._plan(asked, target, memories, str(mode))
@@ -210,6 +212,7 @@ class FeedbackService:
             _log.warning("embedding_deferred", extra={"texts": 1, "reason": str(error)})
             return ()
         with self._store.read() as tx:
+            tx.enter(target.key)
             held = tx.index.vectors(target.key, [memory.id for memory in beside])
         return [(memory, float(unit(held[memory.id]) @ vector)) for memory in beside if memory.id in held]
 
@@ -226,6 +229,7 @@ class FeedbackService:
         if not vectors:
             return []
         with self._store.read() as tx:
+            tx.enter(target.key)
             return [memory_id for memory_id, _ in nearest(tx, target.key, np.array(vectors))[:SHOWN]]
 
     def _unclear(
@@ -270,6 +274,7 @@ class FeedbackService:
         except EmbedderError as error:
             _log.warning("feedback_before_learning", extra={"reason": str(error)})
         with self._store.read() as tx:
+            tx.enter(target.key)
             waiting = tx.messages.to_extract(target.key, 1)
         return ("some messages were not read yet; what they say is not found",) if waiting else ()
 

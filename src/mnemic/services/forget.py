@@ -108,6 +108,7 @@ class Forget:
                     cube=name,
                     needed=Role.OWNER,
                 )
+            tx.enter(target.key)
             removed = tx.cubes.delete(target.key)
         self._scoping.drop(target.owner)
         return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())

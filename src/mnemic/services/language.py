@@ -19,17 +19,23 @@ from typing import Final
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, LanguageError, ModelError, StoreError
 from mnemic.ids import new_id
+from mnemic.model.figure import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from mnemic.model.language import Call, Prompt, Reply, Turn
 from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
 from mnemic.ports.llm import LanguageModel
+from mnemic.ports.spans import UNWATCHED, Watch
 from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens, sound
+from mnemic.tracing import carried, current, tracing
 
 _log = logging.getLogger(__name__)
 
 NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
 """What a caller is told who asks for a model where there is none."""
+
+
+_ANOTHER: Final = "other"  # what figures call a model that a caller has named
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +57,14 @@ class Language:
         *,
         budget: Budget | None = None,
         timer: Callable[[], float] = time.perf_counter,
+        watch: Watch = UNWATCHED,
     ) -> None:
         self._model = model
         self._store = store
         self._clock = clock
         self._budget = budget or Budget()
         self._timer = timer
+        self.watch = watch
         self._breaker = Breaker()
         self._lock = threading.Lock()
         self._books = threading.Lock()  # where there is a budget: between looking at what was spent and spending
@@ -68,13 +76,16 @@ class Language:
         """The model's name."""
         return self._model.name
 
-    def complete(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Reply:
-        """Return the reply to a prompt. Raises `BudgetError` and `LanguageError`."""
+    def complete(self, prompt: Prompt, *, purpose: str, cube_key: int, shown: str = "") -> Reply:
+        """Return the reply to a prompt. Raises `BudgetError` and `LanguageError`.
+
+        `shown` is what figures and the log call the purpose, when it is somebody else's word.
+        """
         prompt = _sound_prompt(prompt)
-        self._admit(cube_key, prompt)
-        account = _Account(self, purpose, cube_key, prompt)
+        account = self._begun(prompt, purpose, cube_key, shown or purpose)
         try:
-            reply = _sound_reply(self._model.complete(prompt))
+            with tracing(span=account.span.id):
+                reply = _sound_reply(self._model.complete(prompt))
             account.close(reply, None)
         except ModelError as error:
             account.close(None, error)
@@ -86,12 +97,14 @@ class Language:
     def stream(self, prompt: Prompt, *, purpose: str, cube_key: int) -> Iterator[str | Reply]:
         """Yield the reply's text piece by piece, and at last the whole `Reply`."""
         prompt = _sound_prompt(prompt)
-        self._admit(cube_key, prompt)
-        account = _Account(self, purpose, cube_key, prompt)
+        account = self._begun(prompt, purpose, cube_key, purpose)
         reply: Reply | None = None
         half = ""
+        pieces = self._model.stream(prompt)
+        if (trace := current()) is not None:
+            pieces = carried(replace(trace, span=account.span.id or trace.span), pieces)
         try:
-            for piece in self._model.stream(prompt):
+            for piece in pieces:
                 if isinstance(piece, Reply):
                     reply = _sound_reply(piece)
                     yield reply
@@ -124,6 +137,7 @@ class Language:
     def _record(self, call: Call) -> None:
         try:
             with self._store.write() as tx:
+                tx.enter(call.cube_key)
                 tx.usage.record(call)
         except StoreError as error:
             _log.warning("call_not_accounted", extra={"purpose": call.purpose, "reason": str(error)})
@@ -139,6 +153,16 @@ class Language:
     @property
     def _is_bounded(self) -> bool:
         return bool(self._budget.calls or self._budget.tokens)
+
+    def _begun(self, prompt: Prompt, purpose: str, cube_key: int, shown: str) -> _Account:
+        """Return the account of a call that is let in."""
+        label = self.name if prompt.model in ("", self.name) else _ANOTHER
+        try:
+            self._admit(cube_key, prompt)
+        except ModelError:
+            self.watch.meter.add(MODEL_CALLS, 1, shown, label, "refused")
+            raise
+        return _Account(self, purpose, cube_key, prompt, _Shown(shown, label))
 
     def _admit(self, cube_key: int, prompt: Prompt) -> None:
         now = self._clock.now()
@@ -166,6 +190,7 @@ class Language:
         """Raise `BudgetError` when what was spent and what is under way have used the day's budget up."""
         begun = midnight(now)
         with self._store.read() as tx:
+            tx.enter(cube_key)
             spent = tx.usage.since(cube_key, begun)
         left = (begun + timedelta(days=1) - now).total_seconds()
         calls = spent.calls + self._calls_out[cube_key]
@@ -179,14 +204,25 @@ class Language:
                 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What figures, spans and the log call a call's purpose and model: words of ours, never a caller's."""
+
+    purpose: str
+    model: str
+
+
 class _Account:
     """One call from its beginning to its end; the first ending counts.
 
     What a stream had said when it was left, or broke off, is `heard`: no server counted it, so it is estimated.
     """
 
-    def __init__(self, language: Language, purpose: str, cube_key: int, prompt: Prompt) -> None:
+    def __init__(self, language: Language, purpose: str, cube_key: int, prompt: Prompt, shown: _Shown) -> None:
         self._language = language
+        self._shown = shown
+        attributes = {"purpose": shown.purpose, "gen_ai.request.model": shown.model}
+        self.span = language.watch.spans.start("model call", attributes=attributes)
         self._purpose = purpose
         self._cube_key = cube_key
         self._prompt = prompt
@@ -201,7 +237,7 @@ class _Account:
         self._closed = True
         outcome = "ok" if reply is not None else error.code if error is not None else "left"
         if error is not None:
-            _log.warning("model_call_failed", extra={"purpose": self._purpose, "reason": str(error)})
+            _log.warning("model_call_failed", extra={"purpose": self._shown.purpose, "reason": str(error)})
         tokens_in, tokens_out = (reply.tokens_in, reply.tokens_out) if reply is not None else self._estimate()
         call = Call(
             id=new_id(),
@@ -214,7 +250,23 @@ class _Account:
             seconds=self._language.lasted(self._began),
             outcome=outcome,
         )
+        self._tell(call)
         self._language.settle(call, self._prompt, healthy=self._is_healthy(reply, error))
+
+    def _tell(self, call: Call) -> None:
+        """Tell who watches."""
+        meter, purpose, model = self._language.watch.meter, self._shown.purpose, self._shown.model
+        tokens = {"in": call.tokens_in, "out": call.tokens_out}
+        meter.add(MODEL_CALLS, 1, purpose, model, call.outcome)
+        meter.observe(MODEL_SECONDS, call.seconds, purpose, model)
+        for direction, count in tokens.items():
+            meter.add(MODEL_TOKENS, count, purpose, model, direction)
+        self.span.end(
+            call.outcome,
+            {"gen_ai.usage.input_tokens": call.tokens_in, "gen_ai.usage.output_tokens": call.tokens_out},
+        )
+        told = {"purpose": purpose, "model": model, "outcome": call.outcome, "seconds": round(call.seconds, 3)}
+        _log.info("model_called", extra={**told, "tokens_in": call.tokens_in, "tokens_out": call.tokens_out})
 
     def _is_healthy(self, reply: Reply | None, error: ModelError | None) -> bool | None:
         """Tell whether the model is there; None when the call was left before anything was heard."""

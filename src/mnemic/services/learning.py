@@ -38,6 +38,7 @@ class Learning:
     def step(self, cube_key: int) -> int:
         """Read one batch; return how many messages it had, 0 when all are read."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             messages = tx.messages.to_extract(cube_key, BATCH)
             if not messages:
                 return 0
@@ -49,6 +50,7 @@ class Learning:
             ]
         vectors = embed_texts(self._embedder, (indexed_text(each.attribute, each.text) for _, each in found))
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             unread = {message.id for message in tx.messages.to_extract(cube_key, BATCH)}
             known = Known(tx, cube_key, self._clock.now())

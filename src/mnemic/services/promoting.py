@@ -51,6 +51,7 @@ class Promoting:
     def run(self, cube_key: int) -> Iterator[int]:
         """Promote every segment that is due, each in a transaction; yield 1 for each once it is stored."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             due = self._due(tx, cube_key, self._clock.now())
         for segment_id in due:
             self._promote(cube_key, segment_id)
@@ -60,9 +61,11 @@ class Promoting:
         """Say what a segment tells; what is said is decided by what is there when it is written, not when embedded."""
         now = self._clock.now()
         with self._store.read() as tx:
+            tx.enter(cube_key)
             renewed = _renewed(tx, cube_key, segment_id, now)
         vectors = self._embedded(renewed, {})
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             renewed = _renewed(tx, cube_key, segment_id, now)
             vectors = self._embedded(renewed, vectors)
@@ -83,9 +86,11 @@ class Promoting:
         """Take the coldest segments out of the tier when it is over capacity; return how many."""
         now = self._clock.now()
         with self._store.read() as tx:
+            tx.enter(cube_key)
             if not coldest([segment for segment, _ in tx.segments.list(cube_key)], now, self._capacity, self._weights):
                 return 0
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             held = {segment.id: (segment, centroid) for segment, centroid in tx.segments.list(cube_key)}
             cold = coldest([segment for segment, _ in held.values()], now, self._capacity, self._weights)
@@ -105,7 +110,8 @@ class Promoting:
             return
         now = self._clock.now()
         with self._store.write() as tx:
-            for cube_key, searches in visits.items():
+            tx.enter(*visits)
+            for cube_key, searches in sorted(visits.items()):  # always in one order, so that no two wait for each other
                 found = list(dict.fromkeys(message_id for each in searches for message_id in each))
                 held = tx.segments.of_messages(cube_key, found)
                 visited = [{held[message_id].id for message_id in each if message_id in held} for each in searches]

@@ -35,6 +35,7 @@ class Reader:
     def queue(self, cube_key: int) -> None:
         """Queue the job that reads what waits; at once when enough does."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             waiting = tx.messages.count_to_refine(cube_key)
         if not waiting:
             return
@@ -42,6 +43,7 @@ class Reader:
         enough = waiting >= self._waiting.messages
         later = None if enough else now + self._waiting.quiet
         with self._store.write() as tx:
+            tx.enter(cube_key)
             enqueue(tx, cube_key, REFINE, now, not_before=later)
             if enough:
                 tx.jobs.hasten(cube_key, REFINE, now)

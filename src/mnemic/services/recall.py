@@ -27,6 +27,7 @@ from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, 
 from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
+from mnemic.model.figure import SEARCH_SECONDS
 from mnemic.model.index import CubeView, Posting, Vector
 from mnemic.model.memory import MemoryKind
 from mnemic.model.moment import to_micros
@@ -34,8 +35,10 @@ from mnemic.model.query import Filter, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
+from mnemic.ports.meter import SILENT, Meter
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, with_notes, without_repeats
+from mnemic.services.laps import Laps
 from mnemic.services.questions import Questions
 from mnemic.services.reranking import DEPTH, Reranking
 from mnemic.services.scoping import Scoping
@@ -103,6 +106,7 @@ class Recall:
         self.weights = Weights()
         self.fusion: Fusion | None = None
         self.reranking: Reranking | None = None
+        self.meter: Meter = SILENT
         self._heat_weights = warmth
         self._visits: dict[int, list[Sequence[str]]] = {}
         self._lock = threading.Lock()
@@ -119,21 +123,29 @@ class Recall:
 
     def _answers(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[Results]:
         """Answer all requests from one moment. They differ in their question only."""
+        laps = Laps()
+        try:
+            return self._reranked(requests, user, options, laps)
+        finally:
+            laps.tell(self.meter, SEARCH_SECONDS)
+
+    def _reranked(self, requests: Sequence[Request], user: object, options: SearchOptions, laps: Laps) -> list[Results]:
         if self.reranking is None:
-            found = self._look_up(requests, user, options)
+            found = self._look_up(requests, user, options, laps)
             return [self._best(each, each.hits, request) for each, request in zip(found, requests, strict=True)]
         deep = [replace(request, limit=max(request.limit, DEPTH)) for request in requests]
         answers, failed = list[Results](), None
-        for each, request in zip(self._look_up(deep, user, options), requests, strict=True):
+        for each, request in zip(self._look_up(deep, user, options, laps), requests, strict=True):
             hits = each.hits
             if failed is None:  # who has failed for one question is not asked for the others
                 log_odds = self._fusion(request.query) is not None
                 hits, failed = self.reranking.ordered(request.query, hits, log_odds=log_odds)
             told = each if failed is None else replace(each, notes=(*each.notes, failed))
             answers.append(self._best(told, hits, request))
+        laps("rerank")
         return answers
 
-    def _look_up(self, requests: Sequence[Request], user: object, options: SearchOptions) -> list[_Found]:
+    def _look_up(self, requests: Sequence[Request], user: object, options: SearchOptions, laps: Laps) -> list[_Found]:
         """Find what there is in one moment.
 
         Questions are embedded as the speakers of each cube would put them, so the cubes are looked at first; when that
@@ -141,13 +153,17 @@ class Recall:
         """
         with self._store.read() as tx:
             places = self._places(tx, user, options)
+            laps("view")
             texts = [spoken(request.query, view) for request in requests for _, view in places]
             known = self._questions.known(texts)
             if all(text in known for text in texts):
-                return self._found(tx, places, requests, known, [])
-        vectors, notes = self._questions.vectors(texts)
+                return self._found(tx, places, requests, (known, []), laps)
+        embedded = self._questions.vectors(texts)
+        laps("embed")
         with self._store.read() as tx:
-            return self._found(tx, self._places(tx, user, options), requests, vectors, notes)
+            places = self._places(tx, user, options)
+            laps("view")
+            return self._found(tx, places, requests, embedded, laps)
 
     def _fusion(self, query: str) -> Fusion | None:
         """Return the learned weights, for a question that they are made for."""
@@ -162,16 +178,19 @@ class Recall:
         tx: Transaction,
         places: Sequence[tuple[Cube, CubeView]],
         requests: Sequence[Request],
-        vectors: Mapping[str, Vector | None],
-        notes: list[str],
+        embedded: tuple[Mapping[str, Vector | None], list[str]],
+        laps: Laps,
     ) -> list[_Found]:
+        vectors, notes = embedded
         found: list[list[Hit]] = [[] for _ in requests]
         sure: list[list[float]] = [[] for _ in requests]
         for cube, view in places:
             own = [self._vector(spoken(request.query, view), vectors, notes) for request in requests]
+            laps("embed")
             known = worked_out(view, own)
+            laps("vectors")
             for number, (request, vector, products) in enumerate(zip(requests, own, known, strict=True)):
-                hits, holds = self._search_cube(tx, (cube, view), request, vector, products)
+                hits, holds = self._search_cube(tx, (cube, view), request, (vector, products), laps)
                 found[number].extend(hits)
                 sure[number].extend([] if holds is None else [holds])
         cubes = [cube for cube, _ in places]
@@ -247,18 +266,20 @@ class Recall:
         tx: Transaction,
         place: tuple[Cube, CubeView],
         request: Request,
-        vector: Vector | None,
-        products: Scores | None,
+        known: tuple[Vector | None, Scores | None],
+        laps: Laps,
     ) -> tuple[list[Hit], float | None]:
         """Return a cube's hits, and how likely it holds an answer; None when that is not known."""
         cube, view = place
+        vector, products = known
         eligible = _eligible(tx, cube, view, request)
+        laps("filter")
         if not bool(eligible.any()):
             return [], 0.0
         question, postings = self._question(tx, place, request, vector, products)
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
-        looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count)
+        looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count, passed=laps)
         fusion = self._fusion(request.query)
         ranked = rank(
             view,
@@ -273,9 +294,12 @@ class Recall:
         if not request.explain:  # an explanation tells the rank among all of them
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
+        laps("ranking")
         hits = hits_of(tx, cube, view, ranked, explain=request.explain)
         holds = None if vector is None or not self._measured else likelihood(clues_of(view, question.speakers, looked))
-        return with_notes(tx, cube, without_repeats(hits)[: request.limit], request.as_of), holds
+        told = with_notes(tx, cube, without_repeats(hits)[: request.limit], request.as_of)
+        laps("reading")
+        return told, holds
 
     def _question(
         self,

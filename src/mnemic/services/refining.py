@@ -91,6 +91,7 @@ class Refining:
         """
         while True:
             with self._store.read() as tx:
+                tx.enter(cube_key)
                 waiting = tx.messages.to_refine(cube_key, self._pace.messages)
                 batch = self._batch(tx, cube_key, waiting)
             if not waiting and not batch.topics:
@@ -106,6 +107,7 @@ class Refining:
     def draft(self, cube_key: int, messages: Sequence[StoredMessage]) -> Drawn:
         """Return what would be drawn from messages; nothing is written but the calls in the books."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             known = self._beside(tx, cube_key, messages)
         left = tuple(message for message in messages if _is_read(message))
         drawn = Drawn()
@@ -223,6 +225,7 @@ class Refining:
             return drawn
         vectors = embed_texts(self._embedder, (_text(item) for item in drawn.items))
         with self._store.read() as tx:
+            tx.enter(cube_key)
             pairs = self._close(tx, cube_key, batch, [(place, drawn.items[place]) for place in fresh], vectors)
         pairs = list(pairs_in(pairs, self._pace.context))
         if not pairs:
@@ -272,9 +275,10 @@ class Refining:
         vectors = embed_texts(self._embedder, (_text(item) for item in drawn.items))
         now = self._clock.now()
         with self._store.write() as tx:
+            tx.enter(cube_key)
+            revision = tx.cubes.touch(cube_key)
             if _is_forgotten(tx, cube_key, batch):
                 return False
-            revision = tx.cubes.touch(cube_key)
             unread = {message.id for message in tx.messages.to_refine(cube_key, self._pace.messages)}
             known = Known(tx, cube_key, now)
             forgotten = tx.memories.disowned(cube_key, [mark_of(item.message, item.candidate) for item in drawn.items])

@@ -27,6 +27,7 @@ class Reindex:
         """Embed every entry that has no vector of this model; return how many. Raises `EmbedderError`; resumable."""
         self._renew_terms()
         with self._store.read() as tx:
+            tx.enter_all()
             keys = tx.cubes.every_key()
             total = sum(tx.index.count_without_vector(key) for key in keys)
         done = 0
@@ -42,6 +43,7 @@ class Reindex:
 
     def _renew_terms(self) -> None:
         with self._store.read() as tx:
+            tx.enter_all()
             stale = tx.terms.stale_cubes()
         for key in stale:
             while self._retexting.step(key):
@@ -50,6 +52,7 @@ class Reindex:
     def _renew_segments(self, cube_key: int) -> None:
         """Put each segment's centroid where its pages are now."""
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             vectors = PageVectors(tx, cube_key)
             for segment, _ in tx.segments.list(cube_key, archived=True):

@@ -98,11 +98,13 @@ class Reorganizing:
         if not self._every:
             return
         with self._store.read() as tx:
+            tx.enter(cube_key)
             if len(tx.memories.list(cube_key, limit=_WORTH)) < _WORTH:
                 return
             if tx.jobs.list(cube_key, states=OPEN, kinds=[REORGANIZE], limit=1):
                 return
         with self._store.write() as tx:
+            tx.enter(cube_key)
             now = self._clock.now()
             enqueue(tx, cube_key, REORGANIZE, now, not_before=now + self._every)
 
@@ -113,6 +115,7 @@ class Reorganizing:
 
     def _run(self, cube_key: int, *, dry_run: bool) -> MemoryChange | None:
         with self._store.read() as tx:
+            tx.enter(cube_key)
             sight = _seen(tx, cube_key)
         pairs = likenesses(sight.placed)
         found = themes(sight.placed, sight.summed)
@@ -131,6 +134,7 @@ class Reorganizing:
         change = MemoryChange(new_id(), cube_key, KIND, "", now, ())
         vectors = vectors_of(self._embedder, edits)
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             drawn = [(memory, theme) for memory, theme in drawn if _are_as_seen(tx, cube_key, theme.members)]
             made = make(tx, revision, _still_so(tx, cube_key, edits, drawn), vectors, change).change

@@ -27,9 +27,11 @@ class Retexting:
     def queue(self) -> int:
         """Queue a job for each cube that has stale entries; return how many cubes have."""
         with self._store.read() as tx:
+            tx.enter_all()
             cubes = tx.terms.stale_cubes()
         if cubes:
             with self._store.write() as tx:
+                tx.enter(*cubes)
                 for cube_key in cubes:
                     enqueue(tx, cube_key, RETEXT, self._clock.now())
         return len(cubes)
@@ -37,9 +39,11 @@ class Retexting:
     def step(self, cube_key: int) -> int:
         """Put one batch in order; return how many entries it had, 0 when none is left."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             waiting = tx.terms.stale(cube_key, BATCH)
             texts = entry_texts(tx, cube_key, [entry for _, entry in waiting])
         with self._store.write() as tx:
+            tx.enter(cube_key)
             revision = tx.cubes.touch(cube_key)
             if waiting:
                 keyed = [(key, texts.get(identity(entry), "")) for key, entry in waiting]

@@ -67,17 +67,19 @@ class Tiering:
     def run(self, cube_key: int) -> Iterator[int]:
         """Move all pages that are due into segments; yield the size of each batch once it is stored."""
         with self._store.read() as tx:
+            tx.enter(cube_key)
             due = [page.id for page in self._due(tx, cube_key)]
         for start in range(0, len(due), BATCH):
             yield self._move(cube_key, due[start : start + BATCH])
 
     def _move(self, cube_key: int, ids: Sequence[str]) -> int:
         with self._store.write() as tx:
+            tx.enter(cube_key)
+            revision = tx.cubes.touch(cube_key)
             held = tx.pages.get(cube_key, ids)
             due = [held[each] for each in ids if each in held and held[each].segment_id is None]
             if not due:
                 return 0  # another run moved them, or they were erased
-            revision = tx.cubes.touch(cube_key)
             for draft in self._join(tx, cube_key, due):
                 tx.segments.put(draft.segment, draft.centroid)
                 tx.pages.assign(cube_key, draft.segment.id, draft.chains)

@@ -16,7 +16,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -33,16 +33,27 @@ PATIENCE: Final = 60
 """Seconds that a server has for starting and for stopping."""
 
 ROLE: Final = "mnemic"
+"""Who tests connect as."""
+
+BARE: Final = "mnemic_bare"
+"""A database that holds pgvector and nothing else."""
+
 _ADMIN: Final = "postgres"
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the folder that is made there has a name of its own
+_ROOM: Final = 2_000_000_000  # bytes
 _ACCOUNT: Final = "nobody"
 _VERSION: Final = "18"
-_TEMPLATE: Final = "mnemic_template"
+_MAKING: Final = 0x74656D706C61  # of the advisory lock on making templates
 _SETTINGS: Final[Mapping[str, str]] = {
     "listen_addresses": "'127.0.0.1'",
     "max_connections": "200",
     "shared_buffers": "64MB",
     "fsync": "off",
     "full_page_writes": "off",
+    "wal_level": "minimal",
+    "max_wal_senders": "0",
+    "max_wal_size": "128MB",
+    "min_wal_size": "32MB",
     "autovacuum_naptime": "10s",
     "password_encryption": "scram-sha-256",
     "scram_iterations": "64",  # connecting is what tests do most
@@ -145,8 +156,11 @@ class PostgresServer:
 
 
 def start_postgres(parent: Path | None = None, settings: Mapping[str, str] | None = None) -> PostgresServer:
-    """Make a new server in a folder below `parent`, and start it. Raises `StoreError` when it does not."""
-    folder = Path(mkdtemp(prefix="mnemic-postgres-", dir=parent))
+    """Make a new server in a folder below `parent`, and start it. Raises `StoreError` when it does not.
+
+    Without a folder it lies in memory where there is room for it: a new database is 300 files.
+    """
+    folder = Path(mkdtemp(prefix="mnemic-postgres-", dir=parent or _quick_place()))
     try:
         folder.chmod(0o755)
         server = PostgresServer(folder, _free_port(), secrets.token_hex(8), secrets.token_hex(8), _programs(folder))
@@ -161,6 +175,12 @@ def start_postgres(parent: Path | None = None, settings: Mapping[str, str] | Non
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return server
+
+
+def _quick_place() -> Path | None:
+    if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM:
+        return _MEMORY
+    return None
 
 
 def _initialise(server: PostgresServer, settings: Mapping[str, str]) -> None:
@@ -188,24 +208,46 @@ def _prepare(server: PostgresServer) -> None:
 
     with psycopg.connect(server.admin_url, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {ROLE} LOGIN CREATEDB NOSUPERUSER PASSWORD '{server.password}'".encode())
-        connection.execute(f"CREATE DATABASE {_TEMPLATE} OWNER {ROLE}".encode())
-    with psycopg.connect(_with_database(server.admin_url, _TEMPLATE), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {BARE} OWNER {ROLE}".encode())
+    with psycopg.connect(_with_database(server.admin_url, BARE), autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")  # only a superuser may
 
 
-@contextmanager
-def fresh_database(server_url: str, *, like: str = _TEMPLATE) -> Iterator[str]:
-    """Give the address of a new database on a server, a copy of another one; it is dropped in the end."""
-    import psycopg  # noqa: PLC0415 - an extra
+@dataclass(frozen=True, slots=True)
+class Databases:
+    """The databases of a server, as the role that owns those that tests make."""
 
-    name = f"test_{secrets.token_hex(8)}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}".encode())
-    try:
-        yield _with_database(server_url, name)
-    finally:
-        with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+    server_url: str = field(repr=False)
+
+    @contextmanager
+    def fresh(self, like: str = BARE) -> Iterator[str]:
+        """Give the address of a new database, a copy of another one; it is dropped in the end."""
+        name = f"test_{secrets.token_hex(8)}"
+        self._run(f"CREATE DATABASE {name} TEMPLATE {like} STRATEGY FILE_COPY")
+        try:
+            yield _with_database(self.server_url, name)
+        finally:
+            self._run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def template(self, name: str, prepare: Callable[[str], None]) -> str:
+        """Return the name of a database to copy, which `prepare` fills when it is not there; other processes wait."""
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.server_url, autocommit=True) as connection:
+            connection.execute("SELECT pg_advisory_lock(%s)", [_MAKING])
+            if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone() is None:
+                making = f"{name}_making"
+                connection.execute(f"DROP DATABASE IF EXISTS {making} WITH (FORCE)".encode())
+                connection.execute(f"CREATE DATABASE {making} TEMPLATE {BARE}".encode())
+                prepare(_with_database(self.server_url, making))
+                connection.execute(f"ALTER DATABASE {making} RENAME TO {name}".encode())
+        return name
+
+    def _run(self, statement: str) -> None:
+        import psycopg  # noqa: PLC0415 - an extra
+
+        with psycopg.connect(self.server_url, autocommit=True) as connection:
+            connection.execute(statement.encode())
 
 
 def _with_database(url: str, name: str) -> str:

@@ -39,7 +39,8 @@ def binaries() -> Mapping[str, Path]:
     for package, place in _WHEELS.items():
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin:
-            found |= {package: each for each in Path(spec.origin).parent.glob(place)}
+            carried = sorted(Path(spec.origin).parent.glob(place))
+            found |= dict(zip([package], carried, strict=False))
     return found
 
 
@@ -178,12 +179,12 @@ def free_port(below: int = 65_536) -> int:
     raise RuntimeError(f"no port below {below} is free")
 
 
-def waited_for(holds: Callable[[], bool]) -> None:
-    """Return when something holds. Raises `TimeoutError` when it does not come to."""
-    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+def waited_for(holds: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Return when something holds. Raises `TimeoutError` when it does not come to in so many seconds."""
+    deadline, pause = time.monotonic() + patience, threading.Event()
     while not holds():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {PATIENCE:g} s in vain")
+            raise TimeoutError(f"waited {patience:g} s in vain")
         pause.wait(0.005)
 
 

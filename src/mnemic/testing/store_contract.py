@@ -9,8 +9,8 @@ nothing but the port, and says nothing about speed.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -43,9 +43,25 @@ PATIENCE: Final = 30  # seconds
 _ODD: Final = "a lone \ud800 surrogate, a NUL \0, \u2028, e\u0301, {\"quote\": 'x'} \\_"
 
 
+@contextmanager
+def reading(store: Store) -> Iterator[Transaction]:
+    """Open a snapshot that reaches all cubes: what a query does not show, it leaves out by itself."""
+    with store.read() as tx:
+        tx.enter_all()
+        yield tx
+
+
+@contextmanager
+def writing(store: Store) -> Iterator[Transaction]:
+    """Open a write transaction that reaches all cubes."""
+    with store.write() as tx:
+        tx.enter_all()
+        yield tx
+
+
 def new_cube(store: Store, owner: str = "ann", name: str = "personal") -> Cube:
     """Create a cube."""
-    with store.write() as tx:
+    with writing(store) as tx:
         return tx.cubes.create(new_id(), name, CubeKind.PERSONAL, owner, NOON)
 
 
@@ -134,7 +150,7 @@ def refused(attempt: Callable[[], object], error: type[Exception]) -> bool:
 
 def view_of(store: Store, cube: Cube) -> CubeView:
     """Return a cube's view in a snapshot of its own."""
-    with store.read() as tx:
+    with reading(store) as tx:
         return tx.index.view(cube.key)
 
 
@@ -144,13 +160,13 @@ def check_all_or_nothing(open_store: OpenStore) -> None:
         cube = new_cube(store)
         before = seen(view_of(store, cube))
         assert refused(lambda: _half(store, cube), _StopError)
-        with store.read() as tx:
+        with reading(store) as tx:
             assert not tx.messages.list(cube.key), "messages are left of a transaction that failed"
             assert not tx.messages.sessions(cube.key), "a session is left of a transaction that failed"
             assert not tx.jobs.list(cube.key), "a job is left of a transaction that failed"
             assert not holding(tx, cube, "half"), "words are left of a transaction that failed"
             assert seen(tx.index.view(cube.key)) == before, "entries are left of a transaction that failed"
-        with store.write() as tx:
+        with writing(store) as tx:
             say(tx, cube, ["another thing"])
         assert len(view_of(store, cube)) == 1, "the entries of a failed transaction come up in a later one"
 
@@ -159,13 +175,13 @@ def check_durable_and_seen_by_others(open_store: OpenStore) -> None:
     """What a write block stored is there when it ends: for other stores on the same place, and after opening again."""
     with closing(open_store()) as first, closing(open_store()) as second:
         cube = new_cube(first)
-        with first.write() as tx:
+        with writing(first) as tx:
             ids = say(tx, cube, ["plover", _ODD])
-        with second.read() as tx:
+        with reading(second) as tx:
             kept = tx.messages.get(cube.key, ids)
             assert [kept[each].content for each in ids] == ["plover", _ODD], "text does not come back verbatim"
             assert holding(tx, cube, "plover") == 1, "another store does not find the words"
-    with closing(open_store()) as third, third.read() as tx:
+    with closing(open_store()) as third, reading(third) as tx:
         assert [message.id for message in tx.messages.list(cube.key)] == ids, "messages are lost when a store is closed"
 
 
@@ -173,12 +189,12 @@ def check_snapshot(open_store: OpenStore) -> None:
     """A read transaction sees one moment, whatever is written meanwhile, and does not wait for writers."""
     with closing(open_store()) as store, closing(open_store()) as other:
         cube = new_cube(store)
-        with store.write() as tx:
+        with writing(store) as tx:
             say(tx, cube, ["first"])
-        with store.read() as tx:
+        with reading(store) as tx:
             before = seen(tx.index.view(cube.key))
-            with other.write() as writing:
-                say(writing, cube, ["second"])
+            with writing(other) as beside:
+                say(beside, cube, ["second"])
             assert len(tx.messages.list(cube.key)) == 1, "a snapshot shows what was written after it"
             assert seen(tx.index.view(cube.key)) == before, "a snapshot's view shows what was written after it"
             assert len(view_of(other, cube)) == 2
@@ -189,12 +205,12 @@ def check_scopes(open_store: OpenStore) -> None:
     """Rows of one cube are invisible with the key of another, and cubes are visible to those with a role only."""
     with closing(open_store()) as store:
         mine, yours = new_cube(store), new_cube(store, "bob")
-        with store.write() as tx:
+        with writing(store) as tx:
             ids = say(tx, mine, ["the plover"])
             tx.jobs.put(_job(mine))
             memory = _memory(mine, ids[0])
             tx.memories.put(memory)
-        with store.read() as tx:
+        with reading(store) as tx:
             assert tx.cubes.get("bob", mine.id) is None
             assert [cube.id for cube, _ in tx.cubes.list("bob")] == [yours.id]
             assert not tx.messages.get(yours.key, ids)
@@ -215,10 +231,10 @@ def check_keys_of_messages_are_taken_once(open_store: OpenStore) -> None:
     """A dedupe key names one message of its session, and other sessions may use it as well."""
     with closing(open_store()) as store:
         cube = new_cube(store)
-        with store.write() as tx:
+        with writing(store) as tx:
             [first] = say(tx, cube, ["one"], key="id:1")
             [second] = say(tx, cube, ["two"], session="other", key="id:1")
-        with store.read() as tx:
+        with reading(store) as tx:
             assert tx.messages.known_in(cube.key, "s", ["id:1", "id:2"]) == {"id:1": first}
             assert tx.messages.known_in(cube.key, "other", ["id:1"]) == {"id:1": second}
             assert tx.messages.known_in(cube.key, "nowhere", ["id:1"]) == {}
@@ -228,12 +244,12 @@ def check_the_end_of_a_session(open_store: OpenStore) -> None:
     """The newest messages of a session come in order, of this cube and this name alone."""
     with closing(open_store()) as store:
         cube, other = new_cube(store), new_cube(store, "ben")
-        with store.write() as tx:
+        with writing(store) as tx:
             say(tx, cube, ["one", "two"])
             say(tx, cube, ["aside"], session="t")
             say(tx, other, ["foreign"])
             say(tx, cube, ["three"])
-        with store.read() as tx:
+        with reading(store) as tx:
             for count, texts in ((2, ["two", "three"]), (3, ["one", "two", "three"]), (9, ["one", "two", "three"])):
                 found = [message.text for message in tx.messages.last(cube.key, "s", count)]
                 assert found == texts, "the end of a session is not what was said last, in order"
@@ -247,9 +263,9 @@ def check_views_follow_other_stores(open_store: OpenStore) -> None:
         said: list[str] = []
         for turn in range(6):
             writer, reader = (first, second) if turn % 2 else (second, first)
-            with writer.write() as tx:
+            with writing(writer) as tx:
                 said += say(tx, cube, [f"turn {turn}", f"again {turn}"], session=f"s{turn % 3}")
-            with reader.write() as tx:
+            with writing(reader) as tx:
                 tx.cubes.touch(cube.key)
                 assert tx.index.remove(cube.key, [said.pop(turn % len(said))]) == 1
             with closing(open_store()) as fresh:
@@ -263,11 +279,11 @@ def check_names_leave_with_what_bore_them(open_store: OpenStore) -> None:
     """A view names the speakers, kinds and sessions of its entries and no others."""
     with closing(open_store()) as store:
         cube = new_cube(store)
-        with store.write() as tx:
+        with writing(store) as tx:
             [gone] = say(tx, cube, ["leaving"], session="left")
             say(tx, cube, ["staying"])
         assert len(view_of(store, cube).session_ids) == 2
-        with store.write() as tx:
+        with writing(store) as tx:
             tx.cubes.touch(cube.key)
             tx.index.remove(cube.key, [gone])
         assert len(view_of(store, cube).session_ids) == 1, "a view goes on naming what was taken out"
@@ -282,7 +298,7 @@ def check_versions_are_indexed_once(open_store: OpenStore) -> None:
             for number in range(3)
         )
         for entries in ([one], [replace(one, valid_to=1, live=False), two], [two, three], [], [three]):
-            with store.write() as tx:
+            with writing(store) as tx:
                 tx.index.sync(cube.key, tx.cubes.touch(cube.key), "m", entries)
             with closing(open_store()) as fresh:
                 expected = seen(view_of(fresh, cube))
@@ -300,7 +316,7 @@ def check_writers_queue_up(open_store: OpenStore) -> None:
         def work(store: Store) -> None:
             try:
                 for _ in range(10):
-                    with store.write() as tx:
+                    with writing(store) as tx:
                         say(tx, cube, ["one"])
             except BaseException as error:
                 failed.append(error)
@@ -313,7 +329,7 @@ def check_writers_queue_up(open_store: OpenStore) -> None:
             thread.join(PATIENCE)
         assert not failed, failed
         assert not any(thread.is_alive() for thread in threads), "writers wait for each other without an end"
-        with first.read() as tx:
+        with reading(first) as tx:
             assert sorted(message.position for message in tx.messages.list(cube.key)) == list(range(40))
             assert [session.messages for session in tx.messages.sessions(cube.key)] == [40]
         assert len(view_of(first, cube)) == len(view_of(second, cube)) == 40
@@ -330,7 +346,7 @@ def check_changes_and_marks(open_store: OpenStore) -> None:
         )
         first = MemoryChange("c1", cube.key, "feedback", "first asked", NOON, (one, two))
         second = MemoryChange("c2", cube.key, "feedback", "asked", NOON, (replace(one, source="r"),))
-        with store.write() as tx:
+        with writing(store) as tx:
             tx.changes.put(first)
             tx.changes.put(second)
             tx.changes.set_undone(cube.key, "c2", NOON)
@@ -338,7 +354,7 @@ def check_changes_and_marks(open_store: OpenStore) -> None:
             tx.memories.own_again(cube.key, ["x", "z"])
             tx.memories.own_again(other.key, ["y"])
             assert tx.memories.disowned(cube.key, ["x", "y"]) == {"y"}, "a mark of another cube was lifted"
-        with store.write() as tx:
+        with writing(store) as tx:
             assert tx.changes.list(cube.key) == [replace(second, undone_at=NOON), first]
             assert tx.changes.list(cube.key, limit=1) == [replace(second, undone_at=NOON)]
             assert tx.changes.get(other.key, "c1") is None, "a change is reached from another cube"
@@ -355,16 +371,16 @@ def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
     """A cube that one store deleted is unknown to the others: writing raises `NotFoundError`, and so does its view."""
     with closing(open_store()) as first, closing(open_store()) as second:
         cube = new_cube(first)
-        with first.write() as tx:
+        with writing(first) as tx:
             say(tx, cube, ["plover"])
         assert len(view_of(second, cube)) == 1
-        with first.write() as tx:
+        with writing(first) as tx:
             tx.cubes.delete(cube.key)
         assert refused(lambda: view_of(second, cube), NotFoundError), "a deleted cube can still be read"
         assert refused(lambda: _touch(second, cube), NotFoundError), "a deleted cube can still be written to"
         again = new_cube(second)
         assert again.key != cube.key, "the key of a deleted cube is used again"
-        with second.read() as tx:
+        with reading(second) as tx:
             assert not holding(tx, cube, "plover"), "words of a deleted cube are left"
 
 
@@ -402,7 +418,7 @@ class _StopError(Exception):
 
 def _half(store: Store, cube: Cube) -> None:
     """Write, see what was written, and fail."""
-    with store.write() as tx:
+    with writing(store) as tx:
         say(tx, cube, ["a half", "done thing"])
         tx.jobs.put(_job(cube))
         assert len(tx.index.view(cube.key)) == 2, "a transaction does not see what it wrote"
@@ -410,7 +426,7 @@ def _half(store: Store, cube: Cube) -> None:
 
 
 def _touch(store: Store, cube: Cube) -> None:
-    with store.write() as tx:
+    with writing(store) as tx:
         tx.cubes.touch(cube.key)
 
 

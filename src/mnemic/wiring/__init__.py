@@ -1,5 +1,6 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
+from mnemic.wiring.exposing import expose, exposition_of
 from mnemic.wiring.models import (
     MODELS,
     build_embedder,
@@ -21,6 +22,8 @@ __all__ = [
     "build_judge",
     "build_llm",
     "build_reranker",
+    "expose",
+    "exposition_of",
     "missing_package",
     "pull_model",
     "recommended_models",

@@ -18,9 +18,12 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
 from mnemic.ports.llm import LanguageModel
 from mnemic.ports.queue import Queue
+from mnemic.ports.spans import Watch
 from mnemic.ports.store import Store
+from mnemic.runtime.metered import MeteredEmbedder, MeteredStore
 from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
+from mnemic.runtime.watching import JobWatch
 from mnemic.runtime.worker import Worker, Workplace
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
@@ -57,6 +60,7 @@ from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
+from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 
 _log = logging.getLogger(__name__)
@@ -82,6 +86,7 @@ class Parts:
 
     settings: Settings
     clock: Clock
+    watch: Watch
     embedder: Embedder
     store: Store
     scoping: Scoping
@@ -134,6 +139,7 @@ class Parts:
             self.store.close()
             for close in self.close_models:
                 close()
+            self.watch.spans.close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, the queue, then the embedder."""
@@ -158,10 +164,12 @@ def build(
 
     With `replacing`, a store whose vectors come from another embedder is opened all the same, to be reindexed.
     """
+    watch = watch_of(settings)
     close_embedder = _nothing
     if embedder is None:
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
+    embedder = MeteredEmbedder(embedder, watch)
     clock = clock or SystemClock()
     closers = [close_embedder]
     if llm is None and (llm := build_llm(settings)) is not None:
@@ -169,13 +177,15 @@ def build(
     if (reranker := build_reranker(settings)) is not None:
         closers.append(reranker.close)
     store = SqlStore(
-        settings.folder,
+        settings.database_url or settings.folder,
+        connections=settings.database_connections,
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
         replacing=replacing,
     )
-    parts = _assembled(settings, store, embedder, llm, clock, closers, replacing=replacing)
+    metered = MeteredStore(store, watch)
+    parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
     if reranker is not None:
         parts.recall.reranking = Reranking(reranker, clock)
     return parts
@@ -183,7 +193,7 @@ def build(
 
 def _assembled(
     settings: Settings,
-    store: Store,
+    store: MeteredStore,
     embedder: Embedder,
     llm: LanguageModel | None,
     clock: Clock,
@@ -191,11 +201,13 @@ def _assembled(
     *,
     replacing: bool,
 ) -> Parts:
+    watch = store.watch
     scoping = Scoping(clock)
     budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
-    language = None if llm is None else Language(llm, store, clock, budget=budget)
+    language = None if llm is None else Language(llm, store, clock, budget=budget, watch=watch)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
+    recall.meter = watch.meter
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     every = timedelta(hours=settings.reorganize_hours)
     reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
@@ -217,6 +229,7 @@ def _assembled(
         idle=settle,
         threads=settings.worker_threads,
         enabled=settings.worker,
+        watch=JobWatch(watch),
         kinds=kinds_of(settings),
     )
     upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
@@ -225,6 +238,7 @@ def _assembled(
     return Parts(
         settings=settings,
         clock=clock,
+        watch=watch,
         embedder=embedder,
         store=store,
         scoping=scoping,

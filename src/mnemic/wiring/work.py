@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from mnemic.backends.queues.database import DatabaseQueue
 from mnemic.config import Settings
 from mnemic.core.calendar import check_calendar
+from mnemic.core.fairness import priorities
+from mnemic.core.retrying import pause
 from mnemic.errors import InputError
 from mnemic.model.job import EMBED, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job
 from mnemic.ports.clock import Clock
-from mnemic.ports.queue import Queue
+from mnemic.ports.queue import Bell, Queue, Rows
 from mnemic.ports.store import Store
 from mnemic.runtime.periodic import Duty
 from mnemic.runtime.worker import Handler, Tick
-from mnemic.services.dispatching import Dispatching, Limits
+from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
 from mnemic.services.reorganizing import Reorganizing
@@ -45,7 +47,18 @@ def workers_of(settings: Settings, store: Store, clock: Clock) -> Workers:
     """Return what jobs are taken with, as the settings say."""
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
     dispatching = Dispatching(store, clock, limits)
-    return Workers(dispatching, DatabaseQueue(dispatching, store.bell, clock))
+    return Workers(dispatching, _queue(settings, dispatching, store.bell, clock))
+
+
+def _queue(settings: Settings, rows: Rows, bell: Bell, clock: Clock) -> Queue:
+    if not settings.redis_url:
+        return DatabaseQueue(rows, bell, clock)
+    from mnemic.backends.queues.link import Place  # noqa: PLC0415 - only who has Redis needs it
+    from mnemic.backends.queues.station import Rules  # noqa: PLC0415
+    from mnemic.backends.queues.streams import StreamsQueue  # noqa: PLC0415
+
+    place = Place(settings.redis_url, settings.redis_prefix, settings.redis_shards)
+    return StreamsQueue(rows, bell, clock, place, Rules(priorities, pause, LEASE))
 
 
 def kinds_of(settings: Settings) -> Collection[str] | None:

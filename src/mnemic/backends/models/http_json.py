@@ -16,6 +16,7 @@ from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Final
 
+from mnemic import tracing
 from mnemic.errors import EmbedderError, InputError, ModelError
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class JsonPoster:
     def _try(self, url: str, content: bytes) -> bytes | _Refusal:
         import httpx2  # noqa: PLC0415 - see above
 
-        headers = {"content-type": "application/json", "accept": "application/json"}
+        headers = {"content-type": "application/json", "accept": "application/json", **tracing.headers()}
         if self._key:
             headers["authorization"] = f"Bearer {self._key}"
         try:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from mnemic import tracing
 from mnemic.backends.models.http_json import HIDDEN, HINTS, asked_wait, is_passing
 from mnemic.errors import InputError, LanguageError
 from mnemic.model.language import Prompt, Turn
@@ -80,9 +81,10 @@ class Line:
     def post(self, route: str, payload: dict[str, Any], *, stream: bool) -> Any:
         """Return the answer's JSON, or text when it is no JSON; with `stream` an iterator over its events' JSON."""
         client = self._open()
+        asked = {"cast_to": object, "body": payload, "options": {"headers": tracing.headers()}}
         if not stream:
-            return client.post(route, cast_to=object, body=payload)
-        return client.post(route, cast_to=object, body=payload, stream=True, stream_cls=self._library().Stream[object])
+            return client.post(route, **asked)
+        return client.post(route, **asked, stream=True, stream_cls=self._library().Stream[object])
 
     def agreed(self, post: Callable[[D], Any], way: D, plainer: Callable[[D, str], D | None]) -> tuple[Any, D]:
         """Post in one way, and in plainer ones as long as the server refuses; return the answer and what was agreed.

@@ -108,6 +108,7 @@ class SqlCubes:
 
     def delete(self, cube_key: int) -> Mapping[str, int]:
         """Erase a cube with all that is in it; return the number of rows of each kind."""
+        self.touch(cube_key)  # who writes to it now ends first
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, cube_key, keys)
         removed = {

@@ -111,9 +111,7 @@ def matching(connection: Connection, cube_key: int, where: Filter) -> set[str]:
     return {
         str(found)
         for query, columns in ((_MESSAGES, _MESSAGE), (_MEMORIES, _MEMORY), (_SEGMENTS, _SEGMENT))
-        for found in connection.scalars(
-            query.where(_condition(where, columns, conditions)), {"cube": cube_key}
-        )
+        for found in connection.scalars(query.where(_condition(where, columns, conditions)), {"cube": cube_key})
     }
 
 
@@ -191,9 +189,7 @@ class _SqliteConditions:
                 listed = select(literal(1)).where(_holds(inner, [value])).exists()
                 return or_(
                     found.where(each.c.type == "array").where(listed).exists(),
-                    found.where(each.c.type == "text")
-                    .where(self.contains(each.c.value, str(value)))
-                    .exists(),
+                    found.where(each.c.type == "text").where(self.contains(each.c.value, str(value))).exists(),
                 )
             case _:
                 number = isinstance(value, int | float)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select, text, tuple_, update
+from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -52,7 +53,7 @@ _STANDING: Final = Prepared(
     )
     .limit(1)
 )
-_NEW: Final = Prepared(insert(s.job))
+_NEW: Final = Prepared(insert(s.job), new=True)
 _NOTE: Final = text(
     "INSERT INTO job_task (cube_key, task, job_id) VALUES (:cube, :task, :job)"
     " ON CONFLICT (cube_key, task, job_id) DO NOTHING"
@@ -78,19 +79,28 @@ class SqlJobs:
         It goes to the head when it is due and the first of its kind. What merges is that always: whether another job
         of its cube runs, is looked at when it is taken. What does not merge is counted under the cube's lock.
         """
-        mine = {"cube": job.cube_key, "job_kind": job.kind}
-        if not job.merge:
-            waiting = _MERGES_WITH.scalar(self._connection, {**mine, "merged": job.merge})
+        while True:
+            waiting = self._merges_with(job)
             if waiting is not None:
-                return str(waiting)
+                return waiting
+            if self._insert(job):
+                return job.id  # else another transaction was quicker by a moment
+
+    def _merges_with(self, job: Job) -> str | None:
+        if job.merge:
+            return None
+        merged = {"cube": job.cube_key, "job_kind": job.kind, "merged": job.merge}
+        found: str | None = _MERGES_WITH.scalar(self._connection, merged)
+        return found
+
+    def _insert(self, job: Job) -> bool:
         place, turn = s.LATER, 0.0
         if job.not_before <= job.created_at:
             there = {"cube": job.cube_key, "job_lane": job.lane}
             place = s.BEHIND if job.merge and self._stands_one(there, job.kind) else s.AT_HEAD
             own, virtual = _TURNS.first(self._connection, {**there, "urgency": int(job.priority)})
             turn = max(own or 0.0, virtual or 0.0)
-        _NEW.run(self._connection, {"id": job.id, **values_of(job), "place": place, "turn": turn})
-        return job.id
+        return _NEW.run(self._connection, {"id": job.id, **values_of(job), "place": place, "turn": turn}) == 1
 
     def _stands_one(self, there: Mapping[str, Any], kind: str) -> bool:
         """Lock the cube's line, and tell whether a job of the kind stands there."""
@@ -163,7 +173,13 @@ class SqlJobs:
         place = s.LATER if job.state in WAITING else None
         mine = (s.job.c.cube_key == job.cube_key, s.job.c.id == job.id)
         values = {**values_of(job), "place": place, "worker": None}
-        self._connection.execute(update(s.job).where(*mine).values(values))
+
+        def store(state: JobState) -> int:
+            return self._connection.execute(
+                update(s.job).where(*mine).values({**values, "state": state.value})
+            ).rowcount
+
+        one_waits(self._connection, job, store)
 
     def drop(self, cube_key: int, job_id: str) -> bool:
         """Erase a job that has ended; False when there is none that has."""
@@ -189,6 +205,17 @@ class SqlJobs:
         """Return the ids of the jobs that were counted to a task; none when it is unknown."""
         mine = (s.job_task.c.cube_key == cube_key, s.job_task.c.task == task)
         return list(self._connection.scalars(select(s.job_task.c.job_id).where(*mine).order_by(s.job_task.c.job_id)))
+
+
+def one_waits(connection: Connection, job: Job, store: Callable[[JobState], int]) -> int:
+    """Store a job's state; one that would wait beside another that it merges with, queued in this moment, as failed."""
+    if job.state is not JobState.QUEUED or job.merge:
+        return store(job.state)
+    try:
+        with connection.begin_nested():
+            return store(job.state)
+    except IntegrityError:
+        return store(JobState.FAILED)
 
 
 def values_of(job: Job) -> dict[str, Any]:

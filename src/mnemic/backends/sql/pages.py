@@ -159,7 +159,7 @@ class SqlSegments:
     def visit(self, cube_key: int, counts: Mapping[str, int], at: datetime) -> None:
         """Add visits to segments, by id."""
         moment = {"cube": cube_key, "at": to_micros(at)}
-        visited = [{**moment, "visited": segment_id, "count": count} for segment_id, count in counts.items()]
+        visited = [{**moment, "visited": segment_id, "count": count} for segment_id, count in sorted(counts.items())]
         if visited:
             self._connection.execute(_VISIT, visited)
 

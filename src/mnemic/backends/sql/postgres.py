@@ -51,7 +51,11 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 }
 """Of connections, unless the address says otherwise."""
 
+SCHEMA: Final = "mnemic"
+"""Where the tables are: apart from other programs', and from pgvector's type `vector`, which is called as a table is."""
+
 _SESSION: Final = (
+    f"SET search_path = {SCHEMA}, public; "
     "SET lock_timeout = '60s'; "  # as SQLite's `busy_timeout`
     "SET jit = off; "  # it costs more than our statements
     "SET client_min_messages = warning; "
@@ -131,6 +135,8 @@ class PostgresDatabase:
         with self.write(EVERYWHERE) as connection:
             connection.exec_driver_sql("SET LOCAL lock_timeout = 0")  # another's migrations may take their time
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            if connection.exec_driver_sql(f"SELECT to_regnamespace('{SCHEMA}')").scalar() is None:
+                connection.exec_driver_sql(f"CREATE SCHEMA {SCHEMA}")
             yield connection
 
     @contextmanager
@@ -281,8 +287,9 @@ def _read_url(driver: Any, url: str) -> Mapping[str, str]:
         found: Mapping[str, str] = driver.conninfo.conninfo_to_dict(url)
     except driver.Error:
         raise InputError(
-            _FIELD, "is no address such as postgresql://user:password@host:5432/database; % and @ in a password "
-            "are written %25 and %40"
+            _FIELD,
+            "is no address such as postgresql://user:password@host:5432/database; % and @ in a password "
+            "are written %25 and %40",
         ) from None  # what the driver says of it may quote the password
     return {name: str(value) for name, value in found.items()}
 

@@ -86,7 +86,9 @@ def reason_of(error: Any) -> str:
 
 def is_outage(error: Any) -> bool:
     """Tell whether an error says that a connection could not be made or is gone, not that a statement is wrong."""
-    return type(error).__name__ in ("OperationalError", "ConnectionTimeout") and getattr(error, "sqlstate", None) is None
+    return (
+        type(error).__name__ in ("OperationalError", "ConnectionTimeout") and getattr(error, "sqlstate", None) is None
+    )
 
 
 def is_starting(error: Any) -> bool:

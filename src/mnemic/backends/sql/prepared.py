@@ -52,12 +52,16 @@ class _Compiled:
 class Prepared:
     """One statement. `lists` names those of its parameters that are lists, which an expanding `bindparam` declares.
 
-    Values must name every parameter. An insert without columns takes them from the values of its first use.
+    Values must name every parameter. An insert without columns takes them from the values of its first use; with `new`,
+    it does nothing where a row like it is there.
     """
 
-    def __init__(self, statement: SelectBase | UpdateBase | TextClause, *, lists: Sequence[str] = ()) -> None:
+    def __init__(
+        self, statement: SelectBase | UpdateBase | TextClause, *, lists: Sequence[str] = (), new: bool = False
+    ) -> None:
         self._statement: Final = statement
         self._lists: Final = tuple(lists)
+        self._after: Final = " ON CONFLICT DO NOTHING" if new else ""
         self._compiled: dict[tuple[object, ...], _Compiled] = {}
 
     def rows(self, connection: Connection, values: Values) -> list[Any]:
@@ -113,14 +117,15 @@ class Prepared:
         read, names = _reader(given, dialect), [column.key for column in given]
         changes = _changes(compiled, dialect)
         if _takes_arrays(dialect):
-            return _Compiled(_with_arrays(compiled, dialect), _by_name(compiled, changes), read, names)
+            words = _with_arrays(compiled, dialect) + self._after
+            return _Compiled(words, _by_name(compiled, changes), read, names)
         places = {
             name: [_Place(name, at) for at in range(len(values[name]))] if name in self._lists else _Place(name)
             for name in values
         }
         state = compiled.construct_expanded_state(places)
         bind = _by_position([state.parameters[name] for name in state.positiontup], changes)
-        return _Compiled(state.statement, bind, read, names)
+        return _Compiled(state.statement + self._after, bind, read, names)
 
 
 def _takes_arrays(dialect: Dialect) -> bool:

@@ -149,15 +149,16 @@ class SqliteDatabase:
 
     @contextmanager
     def _rebuilding(self) -> Iterator[Connection]:
-        """Open a write transaction in which tables may be put in the place of others: references are checked at its end.
+        """Open a write transaction in which tables may take the place of others; references are checked at its end.
 
-        SQLite would empty what refers to a table that is dropped, and only heeds that it shall not before it begins.
+        SQLite would empty what refers to a table that is dropped, and can be told not to only before it begins.
         """
         with _translated(), self._writer, self.engine.connect().execution_options(mnemic_write=True) as connection:
             cursor = connection.connection.cursor()
             _set(cursor, "PRAGMA foreign_keys = OFF")
             try:
                 with connection.begin():
+                    _check_references(connection)
                     yield connection
                     _check_references(connection)
             finally:

@@ -25,12 +25,14 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.turns import SqlTurns
 from mnemic.backends.sql.usage import SqlUsage
 from mnemic.backends.sql.views import ViewCache
 from mnemic.errors import StoreError
+from mnemic.ports.counts import Sizes
 from mnemic.ports.queue import Bell
 
 
@@ -230,6 +232,13 @@ class SqlStore:
             indexed = fulltext.count(connection)
             stale = len(SqlTerms(connection).stale_cubes())
         return [*found, ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}")]
+
+    def sizes(self) -> Sizes:
+        """Return how much the store holds, and what this process keeps of it in memory."""
+        self._check_open()
+        with self._database.read(EVERYWHERE) as connection:
+            held = held_in(connection)
+        return Sizes(**held, cache_bytes=self._cache.nbytes, cached_cubes=len(self._cache))
 
     def close(self) -> None:
         """Close the store; calls after it raise `StoreError`."""

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, bindparam, func, select, text, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
-from mnemic.backends.sql.jobs import is_waiting, values_of
+from mnemic.backends.sql.jobs import is_waiting, one_waits, values_of
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.model.job import WAITING, Job, JobCount, JobState, Priority, Share
 from mnemic.model.moment import from_micros, to_micros
@@ -327,7 +327,12 @@ class SqlTurns:
         kept = worker if job.state is JobState.RUNNING else None
         values = {**values_of(job), "place": place, "worker": kept}
         given = {name: value for name, value in values.items() if name in _ENDS}
-        return _END.run(self._connection, {"cube": job.cube_key, "job_id": job.id, "by": worker, **given}) == 1
+        mine = {"cube": job.cube_key, "job_id": job.id, "by": worker}
+
+        def store(state: JobState) -> int:
+            return _END.run(self._connection, {**mine, **given, "state": state.value})
+
+        return one_waits(self._connection, job, store) == 1
 
     def dead(self, cube_key: int) -> Sequence[Job]:
         """Return the cube's dead jobs."""

@@ -106,6 +106,9 @@ class ViewCache:
         self._lock = threading.Lock()
         self._making = [threading.Lock() for _ in range(_LOCKS)]
 
+    def __len__(self) -> int:
+        return len(self._views)
+
     def making(self, cube_key: int) -> threading.Lock:
         """Return the lock to hold while a cube's view is made: nobody reads what another thread is reading."""
         return self._making[cube_key % _LOCKS]

@@ -1,24 +1,20 @@
 """What becomes of the library's log under the command line: nothing, for commands say themselves what went wrong.
 
 Without a handler Python would print warnings and the tracebacks of jobs into the middle of a result. With --debug they
-are wanted, each with its fields.
+are wanted, each with its fields. A command that is a service, such as `mnemic worker`, writes its log all the time.
+What a line looks like is imported by those who want one, so that help stays quick.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
-from typing import Final
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
-_OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
-
-
-class _Shown(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the event with its fields, and the traceback when it has one."""
-        fields = "".join(f" {name}={value!r}" for name, value in vars(record).items() if name not in _OWN)
-        first, line, rest = super().format(record).partition("\n")
-        return f"{first}{fields}{line}{rest}"
+if TYPE_CHECKING:
+    from mnemic.config import Settings
 
 
 class _Stderr(logging.StreamHandler):  # type: ignore[type-arg] # typeshed's parameter is not there at run time
@@ -31,13 +27,34 @@ class _Stderr(logging.StreamHandler):  # type: ignore[type-arg] # typeshed's par
 
 
 _SILENT: Final = logging.NullHandler()
-_STDERR: Final = _Stderr()
-_STDERR.setFormatter(_Shown("%(levelname)s %(name)s %(message)s"))
+
+
+@cache
+def _stderr() -> logging.Handler:
+    from mnemic import logs  # noqa: PLC0415 - as the module says
+
+    handler = _Stderr()
+    handler.setFormatter(logs.Plain(stamped=False))
+    handler.addFilter(logs.Traced())
+    return handler
 
 
 def route(*, debug: bool) -> None:
     """Send the log to stderr, or nowhere. A handler that the program around it has set gets it all the same."""
     log = logging.getLogger("mnemic")
-    wanted, other = (_STDERR, _SILENT) if debug else (_SILENT, _STDERR)
-    log.removeHandler(other)
-    log.addHandler(wanted)
+    if debug:
+        log.removeHandler(_SILENT)
+        log.addHandler(_stderr())
+        return
+    if _stderr.cache_info().currsize:
+        log.removeHandler(_stderr())
+    log.addHandler(_SILENT)
+
+
+def serve(settings: Settings, *, debug: bool) -> Callable[[], None]:
+    """Send the log of a service to stderr as the settings say, in the place of `route`; return what ends it."""
+    from mnemic import logs  # noqa: PLC0415
+    from mnemic.config import secrets_of  # noqa: PLC0415
+
+    route(debug=False)
+    return logs.send(settings.log_format, debug=debug, secrets=secrets_of(settings))

@@ -388,7 +388,9 @@ DECLARE
     reached constant text := $reached$
         CASE WHEN (SELECT current_setting('mnemic.cubes', true)) = '*' THEN true
         ELSE cube_key = ANY (
-            (SELECT string_to_array(nullif(current_setting('mnemic.cubes', true), ''), ',')::bigint[])::bigint[]
+            (SELECT string_to_array(
+                nullif(nullif(current_setting('mnemic.cubes', true), ''), '*'), ','
+            )::bigint[])::bigint[]
         ) END
     $reached$;
     -- The operator @@ might tell of rows that may not be seen, so that PostgreSQL asks no index for it before it has

@@ -1,0 +1,71 @@
+"""The queues that come with Mnemic keep the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from mnemic.backends.queues.database import DatabaseQueue
+from mnemic.backends.queues.link import Place
+from mnemic.backends.queues.station import Rules
+from mnemic.backends.queues.streams import StreamsQueue
+from mnemic.backends.sql.store import SqlStore
+from mnemic.core.fairness import priorities
+from mnemic.core.retrying import pause
+from mnemic.ids import new_id
+from mnemic.ports.clock import Clock
+from mnemic.ports.queue import Queue
+from mnemic.ports.store import Store
+from mnemic.services.dispatching import Dispatching, Limits
+from mnemic.testing.queue_contract import CHECKS, OpenSide, Side
+from mnemic.testing.redis_server import RedisCluster, RedisServer, waited_for
+from mnemic.testing.store_contract import WIDTH
+
+RULES = Rules(priorities, pause, timedelta(seconds=12))
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RedisCluster]:
+    with RedisCluster() as servers:
+        yield servers
+
+
+@pytest.fixture(params=["sqlite"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
+    def opened() -> Store:
+        return SqlStore(tmp_path, model="test", width=lambda: WIDTH, cache_bytes=1_000_000)
+
+    return opened
+
+
+@pytest.fixture(params=["database", "redis", "cluster"])
+def open_side(request: pytest.FixtureRequest, open_store: Callable[[], Store]) -> OpenSide:
+    url = "" if request.param == "database" else request.getfixturevalue(request.param).url
+    place = Place(url, prefix=new_id())
+
+    def opened(clock: Clock) -> Side:
+        store = open_store()
+        rows = Dispatching(store, clock, Limits())
+        return Side(store, rows, opened_streams(rows, store, clock) if url else DatabaseQueue(rows, store.bell, clock))
+
+    def opened_streams(rows: Dispatching, store: Store, clock: Clock) -> Queue:
+        queue = StreamsQueue(rows, store.bell, clock, place, RULES)
+        queue.announce([])
+        waited_for(lambda: queue._carrier.up)  # until then, jobs come from the rows
+        return queue
+
+    return opened
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__.removeprefix("check_"))
+def test_a_queue_keeps_the_contract(open_side: OpenSide, check: Callable[[OpenSide], None]) -> None:
+    check(open_side)

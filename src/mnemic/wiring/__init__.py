@@ -12,12 +12,14 @@ from mnemic.wiring.models import (
     pull_model,
     recommended_models,
 )
+from mnemic.wiring.moving import backup_of, move, reopen
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
     "MODELS",
     "Parts",
     "SystemClock",
+    "backup_of",
     "build",
     "build_embedder",
     "build_judge",
@@ -27,6 +29,8 @@ __all__ = [
     "exposition_of",
     "missing_package",
     "models_of",
+    "move",
     "pull_model",
     "recommended_models",
+    "reopen",
 ]

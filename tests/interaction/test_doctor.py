@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
 
+from mnemic import Memory
 from mnemic.shells.cli.findings import KNOWN
 from mnemic.testing.model_says import fails
 from mnemic.testing.model_server import ModelServer
-from mnemic.testing.redis_server import RedisServer
+from mnemic.testing.redis_server import RedisCluster, RedisServer, waited_for
 from tests.databases import databases
 from tests.interaction.terminal import Terminal
 
@@ -156,3 +158,37 @@ def test_a_redis_that_may_throw_streams_away_is_a_warning_and_one_that_is_gone_i
         assert terminal.type("doctor").code == 0
     said = terminal.type("doctor")
     assert said.code == 4 and "MNEMIC_REDIS_URL" in said.out
+
+
+def test_a_redis_that_is_nearly_full_or_could_not_save_is_a_warning(
+    terminal: Terminal, settings: Any, tmp_path: Path
+) -> None:
+    terminal.type("add", "I live in Leeds.")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    with RedisServer(settings=["--appendonly", "yes", "--dir", str(disk)]) as redis:
+        settings(redis_url=redis.url)
+        found = {each["name"]: each for each in findings(terminal)}
+        assert "it keeps an append-only file" in found["queue"]["told"]
+        assert "queue memory" not in found and "queue disk" not in found
+        redis.say("CONFIG", "SET", "maxmemory", "1mb")
+        (found_memory,) = findings(terminal, "queue memory")
+        assert found_memory["warns"] and "of its limit is used" in found_memory["told"]
+        redis.say("CONFIG", "SET", "maxmemory", "0")
+        rmtree(disk)
+        redis.say("BGSAVE")
+        waited_for(lambda: "rdb_last_bgsave_status:err" in redis.say("INFO", "persistence"))
+        (found_disk,) = findings(terminal, "queue disk")
+        assert found_disk["warns"] and "stop-writes-on-bgsave-error" in found_disk["told"]
+
+
+def test_processes_with_other_numbers_of_shards_are_found_in_a_cluster(terminal: Terminal, settings: Any) -> None:
+    with RedisCluster() as cluster:
+        settings(redis_url=cluster.url, redis_shards=4)
+        with Memory(terminal.home, settings={"embedder": "hashing"}) as memory:
+            memory.add("I live in Leeds.", user="ann", wait=True)
+            waited_for(lambda: "mnemic:3" in "".join(node.say("KEYS", "*epoch") for node in cluster.nodes))
+        assert findings(terminal, "queue shards") == []
+        settings(redis_shards=2)
+        (found,) = findings(terminal, "queue shards")
+        assert found["warns"] and "redis_shards must be the same" in found["told"]

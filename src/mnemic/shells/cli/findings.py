@@ -91,8 +91,17 @@ KNOWN: Final[Mapping[str, Known]] = {
         "Redis does not answer; jobs are taken from the database meanwhile", "see MNEMIC_REDIS_URL, and Redis' own log"
     ),
     "queue memory": Known(
-        "Redis may throw away streams when its memory is full: jobs come late", "set maxmemory-policy to noeviction",
+        "Redis may throw away streams when its memory is full, and jobs come late; or nine tenths of it are used",
+        "set maxmemory-policy to noeviction; raise maxmemory",
         warns=True,
+    ),
+    "queue disk": Known(
+        "Redis' last snapshot failed: it may refuse what is written", "see Redis' log, and the room on its disk",
+        warns=True,
+    ),
+    "queue shards": Known(
+        "in a cluster, another process has a larger redis_shards: jobs of some cubes wait to be found",
+        "set redis_shards to one number in all processes", warns=True,
     ),
     "dead jobs": Known(
         "jobs have failed for good", "`mnemic jobs dead --user …` shows why; `mnemic jobs retry` or `drop` ends it"

@@ -15,6 +15,8 @@ from mnemic.model.query import Hit
 from tests.services.opened import Clock, open_memory, talk
 from tests.services.test_forget import LONG_TALK, grant, memories
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 HOSTILE = [
     "\u2028 separators \x85 \x0b\x0c",
     "\ud800 lone",
@@ -42,7 +44,7 @@ def filled(memory: Memory, user: str = "ann") -> None:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def exported(engine: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     with open_memory(tmp_path_factory.mktemp("exported")) as opened:
         filled(opened)
         return list(opened.export(user="ann"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -408,6 +409,22 @@ class Memory:
         prometheus-client (extra `[metrics]`) is missing.
         """
         return self._exposition.text()
+
+    @contextmanager
+    def expose(self, *, draining: Callable[[], bool] = lambda: False) -> Iterator[str]:
+        """Show this memory to who watches it while the block runs; yield the address.
+
+        `/metrics`, `/health` and `/ready` on `metrics_host` and `metrics_port` (0: a free one). It is not ready while
+        `draining` says so. Raises `InputError` when the package prometheus-client (extra `[metrics]`) is missing, or the
+        address cannot be listened on.
+        """
+        settings = self._parts.settings
+        further = {"worker": lambda: "it drains" if draining() else ""}
+        exposed = wiring.expose(self._parts, settings.metrics_host, settings.metrics_port, further=further)
+        try:
+            yield exposed.address
+        finally:
+            exposed.close()
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

@@ -179,12 +179,12 @@ def free_port(below: int = 65_536) -> int:
     raise RuntimeError(f"no port below {below} is free")
 
 
-def waited_for(holds: Callable[[], bool]) -> None:
-    """Return when something holds. Raises `TimeoutError` when it does not come to."""
-    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+def waited_for(holds: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Return when something holds. Raises `TimeoutError` when it does not come to in so many seconds."""
+    deadline, pause = time.monotonic() + patience, threading.Event()
     while not holds():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"waited {PATIENCE:g} s in vain")
+            raise TimeoutError(f"waited {patience:g} s in vain")
         pause.wait(0.005)
 
 

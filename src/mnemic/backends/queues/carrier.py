@@ -149,7 +149,7 @@ class Carrier:
             lanes |= set(LANES)
         station = self._station
         station.notes.tell(station.link)
-        looks = time.monotonic() >= self._look_at
+        looks = time.monotonic() >= self._look_at or station.doers.news
         for lane in sorted(lanes | station.doers.lanes if looks else lanes):
             self._carry(lane)
         if looks:
@@ -174,11 +174,13 @@ class Carrier:
         """Send tickets that are offered; return them. Raises `Lost` when their streams are gone."""
         link, sent = self._station.link, list(self._unsent)
         layout = link.opened.layout
-        for shard in {shard_of(ticket.cube_key, layout.shards) for ticket in sent}:
-            mine = [ticket for ticket in sent if shard_of(ticket.cube_key, layout.shards) == shard]
-            if None in link.ask(shard, *(_entry(layout, ticket) for ticket in mine)):
+        if sent:
+            of_shard: dict[int, list[Command]] = {}
+            for ticket in sent:
+                of_shard.setdefault(shard_of(ticket.cube_key, layout.shards), []).append(_entry(layout, ticket))
+            if any(None in answers for answers in link.ask_all(lambda shard: of_shard.get(shard, [])).values()):
                 raise Lost("a stream is missing")
-        self._unsent.clear()
+            self._unsent.clear()
         return sent
 
     def _come_up(self) -> None:

@@ -50,11 +50,17 @@ class Doers:
         self._workers: dict[tuple[str, str], _Worker] = {}
         self._rooms: dict[str, _Room] = {}
         self._reported: dict[str, int] = {}
+        self.news = False  # whether others came to work here since the last report
 
     def saw(self, worker: str, lane: str, kinds: Collection[str]) -> None:
-        """Note that a worker asks for jobs."""
+        """Note that a worker asks for jobs. One who was not known to do these kinds makes room."""
+        now, wanted = time.monotonic(), frozenset(kinds)
         with self._lock:
-            self._workers[lane, worker] = _Worker(lane, frozenset(kinds), time.monotonic())
+            known = self._workers.get((lane, worker))
+            if known is None or known.kinds != wanted or known.seen < now - _HEARD:
+                self._rooms.pop(lane, None)
+                self.news = True
+            self._workers[lane, worker] = _Worker(lane, wanted, now)
 
     @property
     def lanes(self) -> set[str]:
@@ -69,6 +75,7 @@ class Doers:
 
     def report(self, link: Link) -> None:
         """Tell the server who works here."""
+        self.news = False
         counts = self._counts()
         self._tell(link, counts)
         self._reported = counts
@@ -109,8 +116,7 @@ class Doers:
         many = link.ask(0, call(DOERS, [layout.doers(kind) for kind in kinds]))[0]
         here = self._counts()
         waiting = dict.fromkeys(kinds, 0)
-        for shard in link.opened.shards:
-            [found] = link.ask(shard, grouped(DEPTH, layout.streams(shard, lane, kinds)))
+        for [found] in link.ask_all(lambda shard: [grouped(DEPTH, layout.streams(shard, lane, kinds))]).values():
             for kind, depth in zip(itertools.cycle(kinds), found, strict=False):  # once for each priority
                 waiting[kind] += int(depth)
         doing = {kind: max(int(count), here.get(kind, 0)) for kind, count in zip(kinds, many, strict=True)}

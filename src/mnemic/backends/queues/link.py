@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -82,9 +82,17 @@ class Opened:
         """The numbers of the shards."""
         return range(self.layout.shards)
 
+    @property
+    def machines(self) -> Sequence[tuple[Any, Sequence[int]]]:
+        """The machines: for each, its client and the shards that it holds."""
+        held: dict[int, tuple[Any, list[int]]] = {}
+        for shard, client in enumerate(self.clients):
+            held.setdefault(id(client), (client, []))[1].append(shard)
+        return list(held.values())
+
     def close(self) -> None:
         """Close connections that nobody uses; those in use end with their call: closed under it, they fail oddly."""
-        for client in {id(client): client for client in self.clients}.values():
+        for client, _ in self.machines:
             client.connection_pool.disconnect(inuse_connections=False)
 
 
@@ -136,6 +144,15 @@ class Link:
     def ask(self, shard: int, *commands: Command) -> list[Any]:
         """Send commands to a shard's server at once; return the answers in order. Raises `QueueError` or `Lost`."""
         return self.ask_client(self.opened.clients[shard], *commands)
+
+    def ask_all(self, of: Callable[[int], Iterable[Command]]) -> Mapping[int, list[Any]]:
+        """Send each shard's commands, to each machine at once; return the answers by shard."""
+        answers: dict[int, list[Any]] = {}
+        for client, shards in self.opened.machines:
+            commands = {shard: list(of(shard)) for shard in shards}
+            found = iter(self.ask_client(client, *(each for mine in commands.values() for each in mine)))
+            answers |= {shard: [next(found) for _ in mine] for shard, mine in commands.items()}
+        return answers
 
     def ask_client(self, client: Any, *commands: Command) -> list[Any]:
         """As `ask`, through one client."""

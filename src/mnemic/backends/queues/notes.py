@@ -100,8 +100,8 @@ class Notes:
             dead = list(self._dead)
             self._dead.clear()
         try:
-            for shard in opened.shards:
-                link.ask(shard, *_overs(opened, shard, over), *_backs(shard, back))
+            if over or back:
+                link.ask_all(lambda shard: [*_overs(opened, shard, over), *_backs(shard, back)])
             over, back = [], []
             while dead:
                 link.ask_client(opened.whole, _letter(opened, dead[0]))

@@ -1,6 +1,7 @@
 """Reading tickets from the streams: at once by who asks, and by one thread for each lane and shard for those who wait.
 
-At once, streams are read in the order of priorities for this turn, and inside of one in the order of arrival. The
+At once, streams are read in the order of priorities for this turn, and inside of one in the order of arrival, over all
+shards of a cluster, as far as the clocks of its machines agree. The
 threads block in Redis, which wakes one of all processes for each entry, so that waiting costs nothing anywhere.
 """
 
@@ -17,7 +18,7 @@ from mnemic.backends.queues.carrier import Carrier
 from mnemic.backends.queues.layout import GROUP
 from mnemic.backends.queues.link import Lost, Opened, grouped
 from mnemic.backends.queues.notes import Carried
-from mnemic.backends.queues.scripts import READ
+from mnemic.backends.queues.scripts import PEEK, READ
 from mnemic.backends.queues.station import Station
 from mnemic.backends.queues.waiting import Waiters
 from mnemic.errors import QueueError
@@ -41,20 +42,29 @@ class Reading:
 
     def at_once(self, lane: str, kinds: Collection[str], most: int) -> list[Carried]:
         """Return up to so many tickets. Raises `QueueError` or `Lost`."""
-        opened, turn = self.station.link.opened, next(self._turns)
-        found: list[Carried] = []
-        for step in opened.shards:  # of a cluster, another one first each time
-            shard = (turn + step) % len(opened.shards)
-            found += self.of_shard(opened, shard, lane, kinds, most - len(found), turn=turn)
-            if len(found) >= most:
+        opened, found = self.station.link.opened, list[Carried]()
+        if len(opened.shards) == 1:
+            return self.of_shard(opened, 0, lane, kinds, most)
+        while len(found) < most:
+            order = self._next_order()
+            shard = self._first_shard(opened, lane, kinds, order)
+            read = [] if shard is None else self.of_shard(opened, shard, lane, kinds, 1, order)
+            if not read:
                 break
+            found += read
         return found
 
     def of_shard(
-        self, opened: Opened, shard: int, lane: str, kinds: Collection[str], most: int, *, turn: int = 0
+        self,
+        opened: Opened,
+        shard: int,
+        lane: str,
+        kinds: Collection[str],
+        most: int,
+        order: Sequence[int] | None = None,
     ) -> list[Carried]:
         """Return up to so many tickets of one shard."""
-        order = self.station.rules.order(turn)
+        order = order or self._next_order()
         streams = opened.layout.streams(shard, lane, kinds, order)
         given = (self.station.consumer, most, *([len(kinds)] * len(order)))
         [entries] = self.station.link.ask(shard, grouped(READ, streams, *given))
@@ -62,7 +72,7 @@ class Reading:
 
     def blocked(self, opened: Opened, shard: int, client: Any, lane: str, kinds: Collection[str]) -> list[Carried]:
         """Wait for a ticket in one shard through a client of one's own, for `_BLOCK` at most."""
-        streams = opened.layout.streams(shard, lane, kinds, self.station.rules.order(next(self._turns)))
+        streams = opened.layout.streams(shard, lane, kinds, self._next_order())
         with self.station.link.telling():
             told = client.xreadgroup(GROUP, self.station.consumer, dict.fromkeys(streams, ">"), count=1, block=_BLOCK)
         return self._readable(
@@ -74,6 +84,19 @@ class Reading:
                 for entry, fields in entries
             ],
         )
+
+    def _next_order(self) -> Sequence[int]:
+        return self.station.rules.order(next(self._turns))
+
+    def _first_shard(self, opened: Opened, lane: str, kinds: Collection[str], order: Sequence[int]) -> int | None:
+        """Return the shard of a cluster whose next ticket comes first, by priority and arrival; None without any."""
+        found = []
+        for client, shards in opened.machines:
+            sizes = [len(kinds)] * len(order)
+            asked = (grouped(PEEK, opened.layout.streams(shard, lane, kinds, order), *sizes) for shard in shards)
+            heads = zip(self.station.link.ask_client(client, *asked), shards, strict=True)
+            found += [(tuple(map(int, head)), shard) for head, shard in heads if head]
+        return min(found)[1] if found else None
 
     def _readable(self, opened: Opened, shard: int, entries: Sequence[Sequence[str]]) -> list[Carried]:
         """Return tickets for entries; what is none, is thrown away."""
@@ -109,13 +132,16 @@ class Reader:
         """Whether it still reads."""
         return self._thread.is_alive()
 
-    def close(self) -> None:
-        """End it. What it reads until then is put back for others."""
+    def end(self) -> None:
+        """Have it end soon. What it reads until then is put back for others."""
         self._closing.set()
         mine = self._mine
         if self._blocked and mine is not None:
             with suppress(QueueError, Lost):
                 self._reading.station.link.ask_client(mine[0].clients[self._shard], ("CLIENT UNBLOCK", mine[2]))
+
+    def join(self) -> None:
+        """Wait a moment until it has ended."""
         self._thread.join(_FINISH)
 
     def _run(self) -> None:
@@ -164,5 +190,6 @@ class Reader:
         reading = self._reading
         surplus = [each for each in found if not reading.waiters.hand(self._lane, each.ticket.kind, each)]
         reading.station.notes.give_back(surplus)
+        reading.station.doers.moved(self._lane, [each.ticket.kind for each in surplus], -1)
         if found:
             reading.carrier.announce([self._lane])  # there is room for more

@@ -62,10 +62,9 @@ return made > 0 and 1 or 0
 )
 """KEYS: a shard's epoch, its streams. ARGV: the server process, the group. Makes what is missing; 1 when any was."""
 
-READ: Final = Script(
+_FIRST: Final = (
     _HEAD
     + """
-local most, got, from = tonumber(ARGV[3]), {}, 1
 local function behind(a, b)
   local ams, aseq = string.match(a, '(%d+)-(%d+)')
   local bms, bseq = string.match(b, '(%d+)-(%d+)')
@@ -79,15 +78,26 @@ local function first(key)
   local found = redis.call('XRANGE', key, '(' .. field(of, 'last-delivered-id'), '+', 'COUNT', 1)
   return found[1] and found[1][1]
 end
+local function oldest(heads, from, to)
+  local best = nil
+  for i = from, to do
+    if heads[i] and (not best or behind(heads[best], heads[i])) then best = i end
+  end
+  return best
+end
+"""
+)
+
+READ: Final = Script(
+    _FIRST
+    + """
+local most, got, from = tonumber(ARGV[3]), {}, 1
 for block = 4, #ARGV do
   local to = from + tonumber(ARGV[block]) - 1
   local heads = {}
   for i = from, to do heads[i] = first(KEYS[i]) end
   while #got < most do
-    local best = nil
-    for i = from, to do
-      if heads[i] and (not best or behind(heads[best], heads[i])) then best = i end
-    end
+    local best = oldest(heads, from, to)
     if not best then break end
     local read = redis.call('XREADGROUP', 'GROUP', ARGV[1], ARGV[2], 'COUNT', 1, 'STREAMS', KEYS[best], '>')
     if read then
@@ -105,6 +115,29 @@ return got
 """KEYS: streams, in blocks. ARGV: the group, the consumer, how many at most, then the sizes of the blocks.
 
 Blocks come one after the other, inside of one what arrived first. Returns stream, entry, cube and job of each.
+"""
+
+PEEK: Final = Script(
+    _FIRST
+    + """
+local from = 1
+for block = 2, #ARGV do
+  local to = from + tonumber(ARGV[block]) - 1
+  local heads = {}
+  for i = from, to do heads[i] = first(KEYS[i]) end
+  local best = oldest(heads, from, to)
+  if best then
+    local ms, seq = string.match(heads[best], '(%d+)-(%d+)')
+    return {block, ms, seq}
+  end
+  from = to + 1
+end
+return {}
+"""
+)
+"""KEYS: streams, in blocks. ARGV: the group, then the sizes of the blocks.
+
+Returns the block and the id that READ would begin with, to be compared with those of other shards.
 """
 
 OVER: Final = Script(_HEAD + "for i = 2, #ARGV do over(KEYS[1], ARGV[1], ARGV[i]) end return #ARGV - 1")
@@ -218,4 +251,4 @@ Removes entries below the lowest that any group has not read or not acknowledged
 have been silent for so long. Returns how many entries went.
 """
 
-SCRIPTS: Final = (ESTABLISH, READ, OVER, BACK, TOUCH, STALLED, DEPTH, DOERS, DO, UPKEEP)
+SCRIPTS: Final = (ESTABLISH, READ, PEEK, OVER, BACK, TOUCH, STALLED, DEPTH, DOERS, DO, UPKEEP)

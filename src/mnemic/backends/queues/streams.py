@@ -20,7 +20,7 @@ from mnemic.backends.queues.notes import Carried
 from mnemic.backends.queues.reading import Reader, Reading
 from mnemic.backends.queues.station import Rules, Station
 from mnemic.backends.queues.waiting import Waiters
-from mnemic.errors import QueueError
+from mnemic.errors import MnemicError, QueueError
 from mnemic.model.job import Job
 from mnemic.ports.clock import Clock
 from mnemic.ports.queue import Bell, Rows
@@ -100,9 +100,11 @@ class StreamsQueue:
         with self._lock:
             self._closed = True
             readers = list(self._readers.values())
+        for reader in readers:
+            reader.end()
         self.interrupt()
         for reader in readers:
-            reader.close()
+            reader.join()
         self._carrier.close()
         self._direct.close()
 
@@ -136,6 +138,9 @@ class StreamsQueue:
                 else:
                     notes.took(job, each, worker)
                     jobs.append(job)
+        except MnemicError:
+            if not jobs:
+                raise
         finally:
             notes.give_back(left)
         return jobs

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Iterator
 from typing import Final
 
 from mnemic.backends.queues.doers import REPORT
 from mnemic.backends.queues.layout import GROUP
-from mnemic.backends.queues.link import Opened, call, grouped
+from mnemic.backends.queues.link import Command, call, grouped
 from mnemic.backends.queues.scripts import ESTABLISH, STALLED, UPKEEP
 from mnemic.backends.queues.station import Station
 from mnemic.model.job import LANES
@@ -34,28 +35,29 @@ class Upkeep:
         link, doers = self._station.link, self._station.doers
         opened = link.open()
         self._due.clear()
-        lost = False
-        for shard in opened.shards:
-            keys = [opened.layout.epoch(shard), *self._streams(opened, shard)]
-            [made] = link.ask(shard, call(ESTABLISH, keys, opened.server.runs[shard], GROUP))
-            lost |= bool(made)
+        layout, runs = opened.layout, opened.server.runs
+        made = link.ask_all(
+            lambda shard: [call(ESTABLISH, [layout.epoch(shard), *self._streams(shard)], runs[shard], GROUP)]
+        )
         doers.forget_room()
         doers.report(link)
-        return lost
+        return any(any(answers) for answers in made.values())
 
     def look_after(self) -> None:
         """Do what is due: report who works here, touch what they work on, put back what is stalled, trim."""
-        station, opened = self._station, self._station.link.opened
-        if self._is_due("report", 0, REPORT):
+        station = self._station
+        if self._is_due("report", 0, REPORT) or station.doers.news:
             station.doers.report(station.link)
         if self._is_due("touch", 0, self._lease / 3):
             station.notes.touch(station.link)
-        for shard in opened.shards:
-            if self._is_due("stalled", shard, self._lease / 2):
-                given = (station.consumer, int(self._lease * 1000), _STALLED)
-                station.link.ask(shard, grouped(STALLED, self._streams(opened, shard), *given))
-            if self._is_due("trim", shard, _TRIMMED):
-                station.link.ask(shard, grouped(UPKEEP, self._streams(opened, shard), _SILENT))
+        station.link.ask_all(self._due_for)
+
+    def _due_for(self, shard: int) -> Iterator[Command]:
+        if self._is_due("stalled", shard, self._lease / 2):
+            given = (self._station.consumer, int(self._lease * 1000), _STALLED)
+            yield grouped(STALLED, self._streams(shard), *given)
+        if self._is_due("trim", shard, _TRIMMED):
+            yield grouped(UPKEEP, self._streams(shard), _SILENT)
 
     def _is_due(self, what: str, shard: int, every: float) -> bool:
         """Tell whether something is to be done; its first time is drawn, so that processes take turns."""
@@ -65,6 +67,6 @@ class Upkeep:
         self._due[what, shard] = now + every
         return True
 
-    def _streams(self, opened: Opened, shard: int) -> list[str]:
-        kinds = self._station.doers.kinds
-        return [stream for lane in LANES for stream in opened.layout.streams(shard, lane, kinds(lane))]
+    def _streams(self, shard: int) -> list[str]:
+        layout, kinds = self._station.link.opened.layout, self._station.doers.kinds
+        return [stream for lane in LANES for stream in layout.streams(shard, lane, kinds(lane))]

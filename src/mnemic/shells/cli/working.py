@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Annotated, Any, Final
@@ -19,6 +20,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from mnemic.errors import InputError
+from mnemic.shells.cli import logged
 from mnemic.shells.cli.face import Face, face_of
 
 _CALM: Final = 30.0  # seconds after which a process counts as having started well
@@ -50,10 +52,14 @@ def worker(
 
 def _work(face: Face, settings: dict[str, Any]) -> None:
     over = _until_told()
-    with face.memory(**settings) as memory:
+    with ExitStack() as open_things:
+        memory = open_things.enter_context(face.memory(**settings))
         told = memory.settings
-        shown = told.worker_kinds or "all kinds"
-        face.note(f"working on {shown}, {told.worker_threads} thread(s) a lane; Ctrl-C drains and ends")
+        open_things.callback(logged.serve(told, debug=face.debug))
+        shown = f"working on {told.worker_kinds or 'all kinds'}, {told.worker_threads} thread(s) a lane"
+        if told.metrics_port:
+            shown += f", figures at {open_things.enter_context(memory.expose(draining=over.is_set))}/metrics"
+        face.note(f"{shown}; Ctrl-C drains and ends")
         over.wait()
         face.note("draining")
 

@@ -79,7 +79,7 @@ def _way() -> list[str]:
     while frame is not None:
         path = Path(frame.f_code.co_filename)
         if path.parent == HERE and path.name != SEND:
-            found.append(frame.f_code.co_qualname.partition(".<locals>")[0])
+            found.append(f"{path.stem}.{frame.f_code.co_qualname.partition('.<locals>')[0]}")
         frame = frame.f_back
     return found
 

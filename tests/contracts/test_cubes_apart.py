@@ -112,19 +112,20 @@ def test_tables_that_are_not_of_one_cube_are_few_and_named() -> None:
 
 
 WITHOUT_A_CUBE = {
-    "SqlTurns.heads": "the order of all cubes' work: the next jobs, by small indexes",
-    "SqlTurns.due": "the order of all cubes' work: what is due",
-    "SqlTurns.next_due": "the order of all cubes' work: when something is due",
-    "SqlTurns.recall": "the order of all cubes' work: what was offered and not taken, in a sweep",
-    "SqlTurns.counts": "the order of all cubes' work: how much there is, for metrics",
-    "SqlTerms.stale_cubes": "upkeep after an upgrade: which cubes have a job to get",
-    "read_anew": "upkeep after an upgrade: all cubes are read anew",
-    "SqlStore.check": "a check-up of the whole store",
-    "run_migrations": "tables are made anew with all that they hold",
+    "turns.SqlTurns.heads": "the order of all cubes' work: the next jobs, by small indexes",
+    "turns.SqlTurns.due": "the order of all cubes' work: what is due",
+    "turns.SqlTurns.next_due": "the order of all cubes' work: when something is due",
+    "turns.SqlTurns.recall": "the order of all cubes' work: what was offered and not taken, in a sweep",
+    "turns.SqlTurns.counts": "the order of all cubes' work: how much there is, for metrics",
+    "terms.SqlTerms.stale_cubes": "upkeep after an upgrade: which cubes have a job to get",
+    "terms.read_anew": "upkeep after an upgrade: all cubes are read anew",
+    "store.SqlStore.check": "a check-up of the whole store",
+    "sizes._rows": "figures of the whole store, for metrics",
+    "database.run_migrations": "tables are made anew with all that they hold",
 }
 """Functions that look across cubes, and why they may. Content is reached by none."""
 
-WITHOUT_SQL = {"SqlIndex.no_vector", "SqlCounts.bytes_on_disk"}
+WITHOUT_SQL = {"index.SqlIndex.no_vector", "counts.SqlCounts.bytes_on_disk"}
 """Functions of the store that send nothing to SQLite."""
 
 
@@ -149,7 +150,7 @@ def functions() -> set[str]:
         if isinstance(made, cached_property)
     ]
     return {
-        f"{part.__name__}.{name}"
+        f"{part.__module__.rpartition('.')[2]}.{part.__name__}.{name}"
         for part in parts
         for name, found in vars(part).items()
         if callable(found) and not name.startswith("_")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.databases import end_servers, place, postgres
+from tests.databases import databases_of_a_test, end_servers, engine, place, postgres
 
-__all__ = ["place", "postgres"]
+__all__ = ["databases_of_a_test", "engine", "place", "postgres"]
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

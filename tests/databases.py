@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import psycopg
 import pytest
 
+from mnemic.backends.sql.postgres import PostgresDatabase
 from mnemic.backends.sql.store import SqlStore
 from mnemic.testing.postgres_server import URL_VARIABLE, Databases, start_postgres
 from mnemic.testing.store_contract import WIDTH, OpenStore
@@ -41,7 +43,12 @@ def end_servers() -> None:
 
 
 def _make_tables(url: str) -> None:
-    SqlStore(url, model="test", width=lambda: WIDTH, cache_bytes=1).close()
+    PostgresDatabase(url, 2).close()
+
+
+def fresh_database() -> AbstractContextManager[str]:
+    """Give the address of a new database with the tables made."""
+    return databases().fresh(databases().template("mnemic_tables", _make_tables))
 
 
 @contextmanager
@@ -51,7 +58,7 @@ def place_of(engine: str) -> Iterator[Path | str]:
         with TemporaryDirectory() as name:
             yield Path(name)
     else:
-        with databases().fresh(databases().template("mnemic_contract", _make_tables)) as url:
+        with fresh_database() as url:
             yield url
 
 
@@ -75,8 +82,75 @@ def postgres() -> Iterator[str]:
         yield url
 
 
+class _Here:
+    """What the running tests use: SQLite in folders, or for each folder a database that stands for it."""
+
+    def __init__(self) -> None:
+        self.postgres = False
+        self.addresses: dict[Path, tuple[str, ExitStack]] = {}
+
+    def drop(self, folder: Path) -> None:
+        self.addresses.pop(folder)[1].close()
+
+
+_HERE = _Here()
+
+
+def address_of(folder: Path) -> str:
+    """Return the address of the database that stands for a folder now; "" when it is SQLite."""
+    if not _HERE.postgres:
+        return ""
+    if folder not in _HERE.addresses:
+        making = ExitStack()
+        _HERE.addresses[folder] = making.enter_context(fresh_database()), making
+    return _HERE.addresses[folder][0]
+
+
+def known_address(folder: Path) -> str:
+    """Return the address of the database that stands for a folder, "" when none does."""
+    return _HERE.addresses[folder][0] if folder in _HERE.addresses else ""
+
+
+@contextmanager
+def using(engine: str) -> Iterator[None]:
+    """Let memories that tests open in folders live in databases of this engine."""
+    _HERE.postgres = engine == "postgres"
+    try:
+        yield
+    finally:
+        _HERE.postgres = False
+        for folder in list(_HERE.addresses):
+            _HERE.drop(folder)
+
+
+@pytest.fixture(autouse=True)
+def databases_of_a_test() -> Iterator[None]:
+    """Drop the databases that a test has made; those of fixtures of its module stay."""
+    before = set(_HERE.addresses)
+    yield
+    for folder in set(_HERE.addresses) - before:
+        _HERE.drop(folder)
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Each engine in turn: memories that a module's tests open by `open_memory` live there."""
+    with using(request.param):
+        yield request.param
+
+
 @contextmanager
 def opened(place: Path | str, cache_bytes: int = 1_000_000) -> Iterator[SqlStore]:
     """Open a store there."""
     with closing(SqlStore(place, model="test", width=lambda: WIDTH, cache_bytes=cache_bytes, connections=6)) as store:
         yield store
+
+
+def rows_of(url: str) -> bytes:
+    """Return all that a database holds, as text."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET mnemic.cubes = '*'")
+        found = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'mnemic' ORDER BY tablename")
+        names = [str(row[0]) for row in found]
+        queries = [f"SELECT t::text FROM mnemic.{name} AS t ORDER BY 1" for name in names]
+        return "\n".join(str(row[0]) for query in queries for row in connection.execute(query.encode())).encode()

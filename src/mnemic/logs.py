@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, date, datetime
@@ -23,6 +24,7 @@ FORMATS: Final = ("plain", "json")
 _OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "trace", "job"}
 _LONGEST: Final = 4_000  # characters of a field
 _LONGEST_TRACEBACK: Final = 16_000  # its end, which says what happened
+_ROWS: Final = re.compile(r"(?m)^\s*(DETAIL:|CONTEXT:).*$")  # PostgreSQL shows the row there that it refuses
 _DEEPEST: Final = 4  # fields in fields
 
 
@@ -152,4 +154,4 @@ def _traceback(record: logging.LogRecord, formatter: logging.Formatter, secrets:
         told = formatter.formatException(record.exc_info)
     if record.stack_info:
         told = f"{told}\n{record.stack_info}".strip()
-    return without_secrets(told, secrets)[-_LONGEST_TRACEBACK:]
+    return without_secrets(_ROWS.sub(r"\1 [hidden]", told), secrets)[-_LONGEST_TRACEBACK:]

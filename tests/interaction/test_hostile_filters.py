@@ -11,6 +11,8 @@ import pytest
 from mnemic import InputError, Memory, NotFoundError
 from tests.services.opened import open_memory
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 METADATA: tuple[Any, ...] = (
     {"n": 5},
     {"n": 5.0},
@@ -30,7 +32,7 @@ METADATA: tuple[Any, ...] = (
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("filters")) as opened:
         notes = [{"content": f"note {number}", "metadata": given} for number, given in enumerate(METADATA)]
         opened.add(notes, user="ann")

@@ -12,6 +12,8 @@ from mnemic import InputError, Memory, MnemicError, NotFoundError
 from mnemic.model.message import StoredMessage
 from tests.services.opened import open_memory
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 ODD_IDS = (
     str(uuid.UUID(int=7)),
     "a/b/../c",
@@ -36,7 +38,7 @@ WRONG_IDS = ("", " ", "\n", "x" * 513, "a\0b", "\ud800", True, False, 1.5, b"x",
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("ids")) as opened:
         yield opened
 

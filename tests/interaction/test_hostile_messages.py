@@ -15,11 +15,13 @@ from mnemic.model.job import JobState
 from mnemic.model.message import StoredMessage
 from tests.services.opened import Clock, open_memory
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 CALL = {"id": "call_1", "type": "function", "function": {"name": "find_flight", "arguments": '{"to": "Osaka"}'}}
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("messages")) as opened:
         yield opened
 

@@ -14,6 +14,8 @@ from tests.services.opened import open_memory
 
 Users = Iterator[str]
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 OTHERS = (
     "\u4eca\u5929\u5929\u6c14\u5f88\u597d",
     "\uc88b\uc544\ud558\ub294 \uc74c\uc2dd",
@@ -49,7 +51,7 @@ ODD_TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("hostile")) as opened:
         yield opened
 

@@ -8,6 +8,7 @@ to come about.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import sqlite3
 import sys
 from pathlib import Path
@@ -31,8 +32,17 @@ TALK = [
     ("s3", "ann", "I play the cello in an orchestra.", "2025-06-23 10:00"),
 ]  # fmt: skip
 
+STORES = Path(__file__).parent.parent / "data" / "stores"
+
 _SOURCE = "INSERT INTO source (version_id, message_id, quote) SELECT version_id, message_id, ? FROM source LIMIT 1"
 _JOB = "INSERT INTO job (id, cube_key, kind, state, attempts, created_at, not_before, lease_until, worker, error)"
+
+
+def unpacked(folder: Path, revision: str) -> Path:
+    """Put the store of a schema into a folder."""
+    folder.mkdir(exist_ok=True)
+    (folder / "mnemic.db").write_bytes(gzip.decompress((STORES / f"{revision}.db.gz").read_bytes()))
+    return folder
 
 
 def make(folder: Path) -> None:

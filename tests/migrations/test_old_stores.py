@@ -5,7 +5,6 @@ The stores in `tests/data/stores` were made by the code of their time; see `old_
 
 from __future__ import annotations
 
-import gzip
 import sqlite3
 import subprocess
 import sys
@@ -21,9 +20,9 @@ from mnemic import Memory, StoreError
 from mnemic.backends.sql import schema
 from mnemic.backends.sql.sqlite import DATABASE_FILE, SqliteDatabase
 from mnemic.model.job import JobState
+from tests.migrations.old_store import unpacked
 from tests.services.opened import Clock, open_memory
 
-STORES = Path(__file__).parent.parent / "data" / "stores"
 SCHEMAS = ("0001", "0003", "0004", "0005")
 SETTINGS = {"embedder": "hashing", "worker": False}
 PATIENCE = 60  # seconds
@@ -52,12 +51,6 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.fixture
 def newest(tmp_path: Path) -> Path:
     return unpacked(tmp_path / "newest", SCHEMAS[-1])
-
-
-def unpacked(folder: Path, revision: str) -> Path:
-    folder.mkdir()
-    (folder / DATABASE_FILE).write_bytes(gzip.decompress((STORES / f"{revision}.db.gz").read_bytes()))
-    return folder
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:

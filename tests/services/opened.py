@@ -12,6 +12,7 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.ports.embedder import Embedder
+from tests.databases import address_of, known_address, rows_of
 
 
 class Clock:
@@ -48,8 +49,9 @@ def _empty_store() -> bytes:
 
 def open_memory(folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Memory:
     """Open a memory whose background work runs in `jobs.wait`; two pages stay in short-term memory."""
-    settings = Settings(home=str(folder), worker=False, stm_pages=2, heat_threshold=3.0)
-    if embedder is None and not (folder / DATABASE_FILE).exists():
+    address = address_of(folder)
+    settings = Settings(home=str(folder), database_url=address, worker=False, stm_pages=2, heat_threshold=3.0)
+    if embedder is None and not address and not (folder / DATABASE_FILE).exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / DATABASE_FILE).write_bytes(_empty_store())
     return Memory(settings=settings, embedder=embedder or HashingEmbedder(64), clock=clock or Clock())
@@ -69,5 +71,7 @@ def talk(
 
 
 def bytes_of(folder: Path) -> bytes:
-    """Return all bytes of all files of a folder."""
+    """Return all bytes of all files of a folder; of a database that stands for it, of all rows."""
+    if address := known_address(folder):
+        return rows_of(address)
     return b"\0".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

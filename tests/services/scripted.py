@@ -13,6 +13,7 @@ from mnemic.config import Settings
 from mnemic.model.answer import Answer
 from mnemic.model.language import Prompt
 from mnemic.testing.scripted_model import Scripted, ScriptedModel, said_to
+from tests.databases import address_of
 from tests.services.opened import Clock, open_memory, talk
 
 TOLD = [("ann", "I moved to Porto with my dog Rex."), ("bot", "How nice!"), ("ann", "I like green tea.")]
@@ -21,7 +22,7 @@ TOLD = [("ann", "I moved to Porto with my dog Rex."), ("bot", "How nice!"), ("an
 def opened(folder: Path, replies: Sequence[Scripted] | Callable[[Prompt], Scripted] = (), **settings: Any) -> Memory:
     """Open a memory in which Ann has told three things; its model answers, and refines nothing."""
     open_memory(folder).close()  # a store that is made already
-    given = Settings(home=str(folder), worker=False, refine=False, **settings)
+    given = Settings(home=str(folder), database_url=address_of(folder), worker=False, refine=False, **settings)
     memory = Memory(settings=given, embedder=HashingEmbedder(64), llm=ScriptedModel(replies), clock=Clock())
     talk(memory, TOLD)
     return memory

@@ -18,6 +18,8 @@ from tests.services.opened import bytes_of, open_memory, talk
 from tests.services.test_curate import about
 from tests.services.test_forget import grant, memories
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 TALK = [
     ("ann", "I am allergic to peanuts."),
     ("bot", "I will keep that in mind."),
@@ -45,6 +47,7 @@ def changed(memory: Memory, *edits: tuple[Action, MemoryRecord, Editing], user: 
     parts = memory._parts
     made = [Edit(action, each, editing(each), "because") for action, each, editing in edits]
     with parts.store.write() as tx:
+        tx.enter_all()
         key = edits[0][1].cube_key
         change = MemoryChange(new_id(), key, "feedback", "asked for", parts.clock.now(), ())
         return make(tx, tx.cubes.touch(key), made, vectors_of(parts.embedder, made), change)

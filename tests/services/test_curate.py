@@ -19,6 +19,8 @@ from mnemic.text import fold
 from tests.services.opened import open_memory, talk
 from tests.services.test_forget import LONG_TALK, grant, memories
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:

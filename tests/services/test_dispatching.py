@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from mnemic import wiring
 from mnemic.config import Settings
 from mnemic.ids import new_id
@@ -16,12 +18,16 @@ from mnemic.model.job import EMBED, ORGANIZE, QUICK, RETEXT, Job, JobState, Prio
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.queue import Ticket
 from mnemic.services.dispatching import LEASE, OFFER, Dispatching, Limits, kinds_of
+from tests.databases import address_of
 from tests.services.opened import SteppedClock
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 @contextmanager
 def opened(folder: Path, clock: SteppedClock) -> Iterator[wiring.Parts]:
-    parts = wiring.build(Settings(home=str(folder), embedder="hashing", worker=False), clock=clock)
+    settings = Settings(home=str(folder), database_url=address_of(folder), embedder="hashing", worker=False)
+    parts = wiring.build(settings, clock=clock)
     try:
         yield parts
     finally:

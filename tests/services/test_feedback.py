@@ -22,6 +22,8 @@ from tests.services.test_changing import held, shown
 from tests.services.test_curate import Failing, about
 from tests.services.test_forget import grant, memories
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 TALK = [
     *ABOUT_ANN,
     ("bot", "Say hello to her."),

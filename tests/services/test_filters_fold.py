@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.services.opened import open_memory
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def test_contains_ignores_the_case_of_any_letter(tmp_path: Path) -> None:

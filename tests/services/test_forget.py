@@ -13,6 +13,8 @@ from mnemic.errors import AccessError, InputError, NotFoundError
 from mnemic.model.memory import Memory as MemoryRecord
 from tests.services.opened import bytes_of, open_memory, talk
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
@@ -274,6 +276,7 @@ def test_only_its_owner_deletes_a_cube(memory: Memory) -> None:
 
 def grant(memory: Memory, cube_key: int, principal: str, role: str) -> None:
     with memory._parts.store.write() as tx:
+        tx.enter_all()
         values = {"cube": cube_key, "principal": principal, "role": role}
         tx.connection.execute(  # type: ignore[attr-defined]
             text("INSERT INTO cube_grant (cube_key, principal, role) VALUES (:cube, :principal, :role)"), values

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mnemic import Memory
 from mnemic.model.language import Prompt
 from mnemic.model.memory import Memory as MemoryRecord
@@ -15,6 +17,8 @@ from tests.services.opened import bytes_of
 from tests.services.scripted import opened as told
 from tests.services.scripted import reply, statement
 from tests.services.test_refining import NUMBERED, TOPICS, opened, texts
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 class Once:

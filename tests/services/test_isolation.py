@@ -10,6 +10,8 @@ import pytest
 from mnemic import Memory, NotFoundError
 from tests.services.opened import open_memory
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 SECRETS = {"ann": "marmalade", "ann2": "turpentine"}
 
 
@@ -23,7 +25,7 @@ def history(secret: str) -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("isolated")) as opened:
         for user, secret in SECRETS.items():
             opened.add(history(secret), user=user, session="kitchen")

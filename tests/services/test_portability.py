@@ -15,6 +15,8 @@ from mnemic.model.query import Hit
 from tests.services.opened import Clock, open_memory, talk
 from tests.services.test_forget import LONG_TALK, grant, memories
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 HOSTILE = [
     "\u2028 separators \x85 \x0b\x0c",
     "\ud800 lone",
@@ -42,7 +44,7 @@ def filled(memory: Memory, user: str = "ann") -> None:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def exported(engine: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     with open_memory(tmp_path_factory.mktemp("exported")) as opened:
         filled(opened)
         return list(opened.export(user="ann"))
@@ -109,7 +111,8 @@ def test_a_copy_for_another_user_of_the_same_store_is_a_memory_of_its_own(memory
     assert dict(imported.stored) == json.loads(lines[0])["counts"]
     assert shown(memory, "Where does Ann live?", "ben") == shown(memory, "Where does Ann live?", "ann")
     ids = {item.id for item in memory.list(user="ann", limit=1000)}
-    assert not ids & {item.id for item in memory.list(user="ben", limit=1000)}
+    assert ids == {item.id for item in memory.list(user="ben", limit=1000)}, "ids stay: they are of their cube"
+    assert list(memory.export(user="ben"))[1:] == lines[1:]
     assert not any(memory.load(lines, user="ben").stored.values()), "and loading it again changes nothing"
     memory.forget(user="ben", everything=True)
     assert list(memory.export(user="ann"))[1:] == lines[1:]

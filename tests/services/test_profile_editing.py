@@ -14,8 +14,11 @@ from mnemic.core.extraction.attributes import ATTRIBUTES
 from mnemic.core.profile_words import sentence_of
 from mnemic.core.templates import BUILT_IN, check_template
 from mnemic.errors import AccessError, ConflictError, InputError, NotFoundError
+from tests.databases import address_of
 from tests.services.opened import Clock, open_memory, talk
 from tests.services.test_forget import grant, memories
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 TALK = [("ann", "I live in Paris."), ("bot", "How is it?"), ("ann", "I work as a nurse."), ("bot", "Good."),
         ("ann", "I like jazz."), ("bot", "Me too."), ("ann", "My sister is called Nora.")]  # fmt: skip
@@ -165,7 +168,7 @@ def test_templates_of_ones_own_come_from_a_file(tmp_path: Path) -> None:
     home = tmp_path / "home"
 
     def opened() -> Memory:
-        options = Settings(home=str(home), worker=False, profile_templates=str(file))
+        options = Settings(home=str(home), database_url=address_of(home), worker=False, profile_templates=str(file))
         return Memory(settings=options, embedder=HashingEmbedder(64), clock=Clock())
 
     with opened() as memory:

@@ -11,6 +11,8 @@ from mnemic.errors import InputError, NotFoundError
 from mnemic.model.profile import Profile
 from tests.services.opened import open_memory, talk
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:

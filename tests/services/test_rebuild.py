@@ -6,12 +6,16 @@ import json
 from importlib import resources
 from pathlib import Path
 
+import pytest
+
 from mnemic import Memory
 from mnemic.importing.locomo import conversations
 from mnemic.model.memory import Memory as Record
 from tests.services.opened import open_memory, talk
 
 Known = set[tuple[str, str, str, tuple[tuple[str, str, str | None, int], ...]]]
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 
 def known(memory: Memory) -> Known:

@@ -13,7 +13,10 @@ from mnemic import InputError, Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
 from mnemic.core.learned import LEARNED
+from tests.databases import address_of
 from tests.services.opened import open_memory, talk
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 TURNS = [
     ("Ann", "I moved from Lisbon to Porto."),
@@ -25,7 +28,7 @@ TURNS = [
 
 
 @pytest.fixture(scope="module")
-def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with open_memory(tmp_path_factory.mktemp("recall")) as opened:
         talk(opened, TURNS)
         opened.jobs.wait(user="ann")
@@ -66,7 +69,7 @@ def test_the_learned_table_weighs_every_feature_and_no_other(memory: Memory) -> 
 
 
 def test_the_plain_sum_ranks_when_it_is_asked_for(tmp_path: Path) -> None:
-    settings = Settings(home=str(tmp_path), worker=False, ranking="plain")
+    settings = Settings(home=str(tmp_path), database_url=address_of(tmp_path), worker=False, ranking="plain")
     with Memory(settings=settings, embedder=HashingEmbedder(64)) as plain:
         plain.add("I bought a boat.", user="ann")
         hit = plain.search("What did I buy last year?", user="ann", explain=True)[0]

@@ -22,6 +22,8 @@ from mnemic.text import estimate_tokens
 from tests.services.opened import SteppedClock
 from tests.services.scripted import reply, statement
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 SETTINGS = {"embedder": "hashing", "worker": False}
 NUMBERED = re.compile(r"^(m\d+) \| [\d:]+ \| (.+?) \((\w+)\): (.*)$", re.MULTILINE)
 TOPICS = re.compile(r"^(t\d+) \|", re.MULTILINE)

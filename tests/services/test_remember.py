@@ -17,6 +17,8 @@ from mnemic.model.job import JobState
 from mnemic.model.message import StoredMessage
 from tests.services.opened import Clock, open_memory
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 
 class Moody:
     """An embedder that counts the texts it was given, and fails on demand."""

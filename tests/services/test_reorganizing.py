@@ -17,6 +17,8 @@ from mnemic.testing.scripted_model import ScriptedModel, outage, said_to
 from tests.services.opened import SteppedClock
 from tests.services.scripted import reply, statement
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 SETTINGS = {"worker": False}
 
 

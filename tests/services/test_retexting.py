@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.model.job import RETEXT
-from tests.services.opened import open_memory, talk
+from tests.migrations.old_store import unpacked
+from tests.services.opened import Clock, open_memory, talk
 
 TALK = [("ann", f"Unsere Geburtstagsfeier Nummer {number} war im Garten.") for number in range(9)]
 
@@ -102,29 +104,21 @@ def test_reindex_reads_them_at_once(tmp_path: Path, older: list[str]) -> None:
     assert terms(tmp_path) == older
 
 
-BACK_TO_THE_FIRST_SCHEMA = """
-    ALTER TABLE cube DROP COLUMN stale_text;
-    ALTER TABLE entry DROP COLUMN traits;
-    DROP INDEX ix_message_to_refine;
-    ALTER TABLE message DROP COLUMN refined;
-    ALTER TABLE segment DROP COLUMN title;
-    ALTER TABLE segment DROP COLUMN described;
-    ALTER TABLE memory_version DROP COLUMN drawn_by;
-    ALTER TABLE memory_version DROP COLUMN reason;
-    DROP TABLE mention;
-    DROP TABLE entity;
-    DROP TABLE change;
-    DROP TABLE model_call;
-"""
-
-
-def test_a_store_of_the_first_schema_is_read_anew(tmp_path: Path, older: list[str]) -> None:
-    with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as connection:
-        connection.executescript(BACK_TO_THE_FIRST_SCHEMA)
-        connection.execute("DELETE FROM store_info WHERE name = 'reading'")
-        connection.execute("UPDATE alembic_version SET version_num = '0001'")
+def test_a_store_of_the_first_schema_is_read_anew(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path / "first", "0001")
+    assert not any("de_" in each for each in terms(folder))
+    with open_memory(folder, clock=Clock(datetime(2027, 1, 1, tzinfo=UTC))) as memory:
+        for user in ("ann", "ben", "carol"):
+            memory.jobs.wait(user=user)
+        [team] = (cube for cube in memory.cubes.list(user="carol") if cube.name == "team")
+        memory.jobs.wait(user="carol", cube=team.id)
+        assert found(memory) == 1
+    read = terms(folder)
+    assert any("de__feier" in each for each in read)
+    with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
+        connection.execute("UPDATE store_info SET value = 'older' WHERE name = 'reading'")
         connection.commit()
-    with open_memory(tmp_path) as memory:
-        memory.jobs.wait(user="ann")
-        assert found(memory) == len(TALK)
-    assert terms(tmp_path) == older
+    parts = wiring.build(Settings(home=str(folder), worker=False), embedder=HashingEmbedder(64), replacing=True)
+    parts.reindex.run()
+    parts.close()
+    assert sorted(terms(folder)) == sorted(read)

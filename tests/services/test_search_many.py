@@ -15,6 +15,8 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.errors import EmbedderError
 from tests.services.opened import open_memory, talk
 
+pytestmark = pytest.mark.usefixtures("engine")
+
 QUESTIONS = ["Who paints boats?", "Where did Ann move?", "What about the river?", "Who paints boats?"]
 TURNS = [
     ("Ann", "I moved from Lisbon to Porto."),

@@ -17,7 +17,10 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.services.tiering import DRAWN
+from tests.databases import address_of
 from tests.services.opened import Clock, open_memory, talk
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 GARDEN = [("ann", f"The garden needs water, tomatoes in the garden, row {number}.") for number in range(12)]
 VIOLIN = [("ann", f"I practise the violin, a violin lesson, piece {number}.") for number in range(12)]
@@ -111,7 +114,9 @@ def test_the_past_is_not_told_what_a_topic_became(tmp_path: Path) -> None:
 @pytest.fixture
 def archived(tmp_path: Path) -> Iterator[Memory]:
     """A memory with room for one topic that has talked about two."""
-    settings = Settings(home=str(tmp_path), worker=False, stm_pages=1, mtm_segments=1)
+    settings = Settings(
+        home=str(tmp_path), database_url=address_of(tmp_path), worker=False, stm_pages=1, mtm_segments=1
+    )
     with Memory(settings=settings, embedder=HashingEmbedder(64), clock=Clock()) as memory:
         talk(memory, paged(GARDEN), day=1)
         talk(memory, paged(VIOLIN[:4]), day=9, session="s2")
@@ -160,9 +165,11 @@ def test_embedding_anew_with_the_same_vectors_leaves_topics_where_they_are(tmp_p
         cube = memory._parts.scoping.known("ann")
         assert cube is not None
         with memory._parts.store.read() as tx:
+            tx.enter_all()
             before = {segment.id: centroid for segment, centroid in tx.segments.list(cube.key)}
         memory._parts.reindex.run()
         with memory._parts.store.read() as tx:
+            tx.enter_all()
             after = {segment.id: centroid for segment, centroid in tx.segments.list(cube.key)}
         assert before.keys() == after.keys()
         assert all(float(before[each] @ after[each]) > 0.98 for each in before)
@@ -175,6 +182,7 @@ def test_a_message_that_continues_a_page_in_a_topic_is_of_its_chain(tmp_path: Pa
         cube = memory._parts.scoping.known("ann")
         assert cube is not None
         with memory._parts.store.read() as tx:
+            tx.enter_all()
             held = [segment.id for segment, _ in tx.segments.list(cube.key)]
             moved = [page for each in held for page in tx.pages.of_segment(cube.key, each)]
         assert moved

@@ -19,14 +19,18 @@ from mnemic.runtime import worker as room
 from mnemic.runtime.worker import Handler, Tick, Worker, Workplace
 from mnemic.services import learning
 from mnemic.services.dispatching import LEASE, Dispatching, Limits, kinds_of
+from tests.databases import address_of
 from tests.services.opened import SteppedClock
+
+pytestmark = pytest.mark.usefixtures("engine")
 
 TRIES = KINDS[ORGANIZE].tries
 
 
 @contextmanager
 def opened(folder: Path, clock: SteppedClock) -> Iterator[wiring.Parts]:
-    parts = wiring.build(Settings(home=str(folder), embedder="hashing", worker=False), clock=clock)
+    settings = Settings(home=str(folder), database_url=address_of(folder), embedder="hashing", worker=False)
+    parts = wiring.build(settings, clock=clock)
     try:
         yield parts
     finally:
@@ -44,6 +48,7 @@ def worker(parts: wiring.Parts, handler: Handler, idle: Callable[[], None] = lam
 
 def state_of(parts: wiring.Parts, job: str) -> tuple[JobState, str | None]:
     with parts.store.read() as tx:
+        tx.enter_all()
         found = tx.jobs.get(parts.scoping.for_read(tx, "ann").cubes[0].key, job)
     assert found is not None
     return found.state, found.error
@@ -116,6 +121,7 @@ def test_a_long_job_keeps_its_lease_and_one_that_lost_it_stops_without_a_word(
         for _ in range(2_000):
             if not prolonged.is_set():
                 with parts.store.read() as tx:
+                    tx.enter_all()
                     found = tx.jobs.get(1, job)
                 if found is not None and found.lease_until is not None and found.lease_until > clock.now() + LEASE / 2:
                     prolonged.set()

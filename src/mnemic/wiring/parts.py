@@ -185,7 +185,12 @@ def build(
         replacing=replacing,
     )
     metered = MeteredStore(store, watch)
-    parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    try:
+        parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    except BaseException:
+        for close in (store.close, *closers):
+            close()
+        raise
     if reranker is not None:
         parts.recall.reranking = Reranking(reranker, clock)
     return parts

@@ -236,7 +236,7 @@ class SqlStore:
     def sizes(self) -> Sizes:
         """Return how much the store holds, and what this process keeps of it in memory."""
         self._check_open()
-        with self._database.read() as connection:
+        with self._database.read(EVERYWHERE) as connection:
             held = held_in(connection)
         return Sizes(**held, cache_bytes=self._cache.nbytes, cached_cubes=len(self._cache))
 

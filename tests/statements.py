@@ -197,7 +197,7 @@ class _Scope:
     def _tied(self) -> dict[str, bool]:
         """Tell which of the tables are tied to a cube, by the conditions that must hold."""
         if self.columns is not None:
-            return {name: "cube_key" in self.columns for name in self.tables}
+            return dict.fromkeys(self.tables, "cube_key" in self.columns)
         groups = {name: {name} for name in self.tables}
         tied: set[str] = set()
         for one, other in self._equations(self.conditions):

@@ -69,7 +69,9 @@ class Course:
 
     def table(self) -> Table:
         """Return the counts as a table."""
-        told = "; ".join([f"Seed {self.plan.seed}, {self.plan.adders} adders, {self.plan.workers} workers", *self.notes])
+        told = "; ".join(
+            [f"Seed {self.plan.seed}, {self.plan.adders} adders, {self.plan.workers} workers", *self.notes]
+        )
         return Table(f"(f) Faults: {self.plan.engine}", ["what", "count"], self.rows(), f"{told}.")
 
 

@@ -65,7 +65,9 @@ def check(place: Place, ledgers: Mapping[str, Path]) -> Findings:
     undisturbed = _undisturbed(place, {user: sorted(messages) for user, messages in stored.items()})
     for user, expected in undisturbed.items():
         found.differing += [f"{user}: missing {each}" for each in sorted(expected - derived[user], key=str)]
-        found.differing += [f"{user}: more than there should be: {each}" for each in sorted(derived[user] - expected, key=str)]
+        found.differing += [
+            f"{user}: more than there should be: {each}" for each in sorted(derived[user] - expected, key=str)
+        ]
     return found
 
 
@@ -78,7 +80,8 @@ def known(memory: Memory, user: str) -> set[Any]:
             each.attribute,
             each.value_key,
             tuple(
-                (v.text, v.valid_from.isoformat(), v.valid_to and v.valid_to.isoformat(), v.polarity) for v in each.versions
+                (v.text, v.valid_from.isoformat(), v.valid_to and v.valid_to.isoformat(), v.polarity)
+                for v in each.versions
             ),
         )
         for each in _all(memory, user, ["fact", "preference", "event"])

@@ -38,7 +38,9 @@ class Said:
     def text(self) -> str:
         """Something about the speaker, with a word that no other message has."""
         city = CITIES[self.number * 5 % len(CITIES)]
-        fact = (f"I live in {city} now", f"My sister Noor moved to {city}", f"I like the tea of {city}")[self.number % 3]
+        fact = (f"I live in {city} now", f"My sister Noor moved to {city}", f"I like the tea of {city}")[
+            self.number % 3
+        ]
         return f"{fact}, says note {self.user}x{self.number} about gardens and music."
 
     @property
@@ -70,7 +72,10 @@ def adding(control: Connection, settings: Mapping[str, Any], user: str, ledger: 
     _quiet()
     number = len(acknowledged(ledger))
     clock = _listening(control)
-    with Memory(settings={**settings, **SETTINGS, "worker": False}, clock=clock) as memory, ledger.open("ab", 0) as told:
+    with (
+        Memory(settings={**settings, **SETTINGS, "worker": False}, clock=clock) as memory,
+        ledger.open("ab", 0) as told,
+    ):
         control.send("open")
         while True:
             said = Said(user, number)

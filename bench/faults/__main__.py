@@ -23,9 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     wrong = 0
     for engine in options.engine or ENGINES:
-        plan = Plan(
-            engine, options.seed, options.seconds, options.kills, options.adders, options.workers, options.only
-        )
+        plan = Plan(engine, options.seed, options.seconds, options.kills, options.adders, options.workers, options.only)
         course = run(plan, lambda line: print(line, file=sys.stderr, flush=True))
         print("\n" + course.table().markdown(), flush=True)
         for each in course.findings.wrong[:40]:

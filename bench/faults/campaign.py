@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.faults.checking import Findings, check
 from bench.faults.lives import adding, errors, working
-from bench.faults.places import Place, place_of
+from bench.faults.places import place_of
 from bench.faults.processes import Life
 from bench.faults.troubles import Scene, troubles_of
 from bench.tables import Cell, Table
@@ -50,9 +50,10 @@ class Course:
         found = self.findings
         ended = ", ".join(f"{count:,} {state}" for state, count in sorted(found.jobs.items()))
         failed = ", ".join(f"{count:,} {name}" for name, count in sorted(self.failed.items())) or "none"
+        happened: list[list[Cell]] = [[f"  {name}", count] for name, count in sorted(self.happened.items())]
         return [
             ["kills (-9) of processes", self.kills],
-            *([f"  {name}", count] for name, count in sorted(self.happened.items())),
+            *happened,
             ["adds acknowledged", found.told],
             ["adds that failed and were tried again", failed],
             ["jobs, in the end", ended],
@@ -81,8 +82,11 @@ def run(plan: Plan, tell: Callable[[str], None] = lambda _: None) -> Course:
     with ExitStack() as held:
         place = held.enter_context(place_of(plan.engine))
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="mnemic-ledgers-")))
-        ledgers = {f"user{number}": folder / f"user{number}" for number in range(plan.adders)}
-        adders = [Life(f"adder {user}", adding, (place.settings, user, ledger)) for user, ledger in ledgers.items()]
+        ledgers = {f"adder{number}": folder / f"adder{number}" for number in range(plan.adders)}
+        adders = [
+            Life(name, adding, ({**place.settings, "worker": number % 2 == 0}, name, ledger))
+            for number, (name, ledger) in enumerate(ledgers.items())
+        ]
         workers = [Life(f"worker {number}", working, (place.settings,)) for number in range(plan.workers)]
         lives = [*adders, *workers]
         try:
@@ -130,6 +134,3 @@ def _is_over(plan: Plan, lives: Sequence[Life], began: float) -> bool:
     if time.monotonic() - began > plan.seconds:
         return True
     return 0 < plan.kills <= sum(life.deaths for life in lives)
-
-
-__all__ = ["Course", "Place", "Plan", "run"]

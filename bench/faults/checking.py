@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bench.faults.lives import SETTINGS, Said, acknowledged
+from bench.faults.lives import SETTINGS, USERS, Said, acknowledged
 from bench.faults.places import Place
 from mnemic import Memory
 from mnemic.errors import JobError, WaitTimeoutError
@@ -50,24 +50,26 @@ class Findings:
 def check(place: Place, ledgers: Mapping[str, Path]) -> Findings:
     """Let all jobs end, undisturbed, and compare the store with the ledgers and with a run that nobody disturbed."""
     found = Findings()
+    told = {adder: acknowledged(ledger) for adder, ledger in ledgers.items()}
+    users = sorted({Said(adder, number).user for adder in told for number in range(USERS)})
     with Memory(settings={**place.settings, **SETTINGS, "worker": True}) as memory:
-        for user in ledgers:
+        for user in users:
             _finish(memory, user, found)
-        stored = {user: _messages(memory, user) for user in ledgers}
-        for user, ledger in ledgers.items():
-            _compare(memory, user, acknowledged(ledger), stored[user], found)
+        stored = [(user, item) for user in users for item in _all(memory, user, ["message"])]
+        added = _compare(told, stored, found)
+        for said in (Said(adder, number) for adder, numbers in told.items() for number in numbers):
+            hits = memory.search(said.text, user=said.user, kinds="message", limit=1)
+            found.not_found += [] if hits and hits[0].text == said.text else [said.text]
+        for user in users:
             _finish(memory, user, found)  # searching may have led to more
-        derived = {user: known(memory, user) for user in ledgers}
+        derived = {user: known(memory, user) for user in users}
     found.broken = broken(place.ask, finished=True, postgres=place.postgres is not None)
     for state, attempts, count in place.ask("SELECT state, attempts, count(*) FROM job GROUP BY state, attempts"):
         found.jobs[str(state)] += count
         found.again += count if attempts > 1 else 0
-    undisturbed = _undisturbed(place, {user: sorted(messages) for user, messages in stored.items()})
-    for user, expected in undisturbed.items():
+    for user, expected in _undisturbed(place, users, added).items():
         found.differing += [f"{user}: missing {each}" for each in sorted(expected - derived[user], key=str)]
-        found.differing += [
-            f"{user}: more than there should be: {each}" for each in sorted(derived[user] - expected, key=str)
-        ]
+        found.differing += [f"{user}: not expected {each}" for each in sorted(derived[user] - expected, key=str)]
     return found
 
 
@@ -112,41 +114,36 @@ def _finish(memory: Memory, user: str, found: Findings) -> None:
     found.undone += [f"{user}: job {job.id} is {job.state}" for job in left if job.state is not JobState.QUEUED]
 
 
-def _messages(memory: Memory, user: str) -> dict[int, str]:
-    """Return the texts of a user's messages by their number; one that has none counts from -1 down."""
-    found: dict[int, str] = {}
-    for item in _all(memory, user, ["message"]):
-        if isinstance(item, StoredMessage):
-            name, _, number = (item.external_id or "").rpartition("-")
-            fits = name == user and number.isdigit() and int(number) not in found
-            found[int(number) if fits else -1 - len(found)] = item.text
-    return found
+def _compare(told: Mapping[str, Sequence[int]], stored: Sequence[tuple[str, Item]], found: Findings) -> Sequence[Said]:
+    """Set what is stored beside the ledgers; return what is stored of the input, in its order.
+
+    Of each adder one message may be stored that is not in its ledger: it was killed before it could write that down.
+    """
+    expected = {said.id: said for adder, numbers in told.items() for said in (Said(adder, each) for each in numbers)}
+    allowed = {said.id: said for said in (Said(adder, len(numbers)) for adder, numbers in told.items())}
+    there: dict[str, Said] = {}
+    for user, item in stored:
+        own_id = item.external_id if isinstance(item, StoredMessage) else None
+        said = expected.get(own_id or "") or allowed.get(own_id or "")
+        text = item.text if isinstance(item, StoredMessage) else ""
+        if said is None or said.id in there or (said.user, said.text) != (user, text):
+            found.invented.append(f"{user}: {text}")
+        else:
+            there[said.id] = said
+    found.told = len(expected)
+    found.lost += [said.text for said in expected.values() if said.id not in there]
+    return sorted(there.values(), key=lambda said: said.number)
 
 
-def _compare(memory: Memory, user: str, told: Sequence[int], stored: Mapping[int, str], found: Findings) -> None:
-    """Set a user's messages beside the ledger; at most one was stored and not acknowledged, as its adder was killed."""
-    found.told += len(set(told))
-    expected = {number: Said(user, number).text for number in told}
-    found.lost += [text for number, text in expected.items() if stored.get(number) != text]
-    unknown = [number for number in stored if number not in expected]
-    allowed = {len(expected): Said(user, len(expected)).text}
-    found.invented += [stored[number] for number in unknown if allowed.get(number) != stored[number]]
-    for text in expected.values():
-        hits = memory.search(text, user=user, kinds="message", limit=1)
-        found.not_found += [] if hits and hits[0].text == text else [text]
-
-
-def _undisturbed(place: Place, numbers: Mapping[str, Sequence[int]]) -> dict[str, set[Any]]:
-    """Return what the same messages lead to when nothing happens: one process that adds a session, then works."""
+def _undisturbed(place: Place, users: Sequence[str], added: Sequence[Said]) -> Mapping[str, set[Any]]:
+    """Return what the same messages lead to when nothing happens: one process adds all of a user's, then works."""
     with tempfile.TemporaryDirectory() as home:
-        settings = {**place.settings, "home": home}
-        for elsewhere in ("database_url", "redis_url"):
-            settings.pop(elsewhere, None)
+        elsewhere = ("database_url", "redis_url")
+        settings = {name: value for name, value in place.settings.items() if name not in elsewhere}
         derived: dict[str, set[Any]] = {}
-        with Memory(settings={**settings, **SETTINGS, "worker": False}) as memory:
-            for user, order in numbers.items():
-                for number in order:
-                    said = Said(user, number)
+        with Memory(settings={**settings, **SETTINGS, "home": home, "worker": False}) as memory:
+            for user in users:
+                for said in (each for each in added if each.user == user):
                     memory.add(said.message, user=user, session=said.session)
                 memory.jobs.wait(user=user, timeout=PATIENCE)
                 derived[user] = known(memory, user)

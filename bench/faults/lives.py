@@ -21,6 +21,8 @@ CITIES: Final = ("Porto", "Oslo", "Rome", "Lima", "Cairo", "Quito", "Hanoi", "Pe
 SAID_FROM: Final = datetime(2026, 1, 5, 8, tzinfo=UTC)
 SESSION: Final = 25
 """Messages of a session."""
+USERS: Final = 4
+"""Users that one process adds for, in turns."""
 SETTINGS: Final = {"heat_threshold": 3.0, "stm_pages": 2, "jobs_kept": 1_000_000, "database_connections": 6}
 """Little short-term memory and much warmth, so that all that runs in the background has work; all jobs are kept."""
 
@@ -29,10 +31,15 @@ _REST: Final = 0.05  # seconds before what failed is tried again
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One message of the input: the same whenever and by whom it is added."""
+    """One message of the input: the same whenever it is added."""
 
-    user: str
+    adder: str
     number: int
+
+    @property
+    def user(self) -> str:
+        """Whose message it is."""
+        return f"{self.adder}u{self.number % USERS}"
 
     @property
     def text(self) -> str:
@@ -41,19 +48,28 @@ class Said:
         fact = (f"I live in {city} now", f"My sister Noor moved to {city}", f"I like the tea of {city}")[
             self.number % 3
         ]
-        return f"{fact}, says note {self.user}x{self.number} about gardens and music."
+        return f"{fact}, says note {self.adder}x{self.number} about gardens and music."
 
     @property
     def message(self) -> Mapping[str, Any]:
         """What `add` takes. Its own id makes adding it again harmless."""
-        at = SAID_FROM + timedelta(hours=self.number // SESSION * 30, minutes=self.number)
+        at = SAID_FROM + timedelta(hours=self._session * 30, minutes=self.number)
         role = "assistant" if self.number % 5 == 4 else "user"
-        return {"role": role, "name": self.user, "content": self.text, "at": at, "id": f"{self.user}-{self.number}"}
+        return {"role": role, "name": self.user, "content": self.text, "at": at, "id": self.id}
+
+    @property
+    def id(self) -> str:
+        """The id that the one who adds gives it."""
+        return f"{self.adder}-{self.number}"
 
     @property
     def session(self) -> str:
         """The session that it belongs to."""
-        return f"{self.user}-{self.number // SESSION}"
+        return f"{self.user}-{self._session}"
+
+    @property
+    def _session(self) -> int:
+        return self.number // USERS // SESSION
 
 
 class SteppedClock:
@@ -67,20 +83,23 @@ class SteppedClock:
         return datetime.now(UTC) + self.offset
 
 
-def adding(control: Connection, settings: Mapping[str, Any], user: str, ledger: Path) -> None:
-    """Add messages from where the ledger ends, each until it is acknowledged; then write that down."""
+def adding(control: Connection, settings: Mapping[str, Any], adder: str, ledger: Path) -> None:
+    """Add messages from where the ledger ends, each until it is acknowledged; then write that down.
+
+    It works, too, when the settings say so: as a program does that has its memory inside.
+    """
     _quiet()
     number = len(acknowledged(ledger))
     clock = _listening(control)
     with (
-        Memory(settings={**settings, **SETTINGS, "worker": False}, clock=clock) as memory,
+        Memory(settings={**settings, **SETTINGS}, clock=clock) as memory,
         ledger.open("ab", 0) as told,
     ):
         control.send("open")
         while True:
-            said = Said(user, number)
+            said = Said(adder, number)
             try:
-                added = memory.add(said.message, user=user, session=said.session)
+                added = memory.add(said.message, user=said.user, session=said.session)
             except MnemicError as error:
                 told.write(f"\n{type(error).__name__}\n".encode())
                 threading.Event().wait(_REST)

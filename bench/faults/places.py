@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -110,9 +109,10 @@ def _database(server: PostgresServer) -> Iterator[str]:
 def _small_disk(note: Callable[[str], None]) -> Iterator[Path | None]:
     """Mount a file system of its own in memory, that can be filled; None where that is not allowed."""
     with tempfile.TemporaryDirectory(prefix="mnemic-disk-") as name:
-        command = ["mount", "-t", "tmpfs", "-o", f"size={ROOM}m,mode=755", "tmpfs", name]
+        mount, unmount = (shutil.which(program) or program for program in ("mount", "umount"))
         try:
-            subprocess.run(command, check=True, capture_output=True, timeout=20)
+            given = ["-t", "tmpfs", "-o", f"size={ROOM}m,mode=755", "tmpfs", name]
+            subprocess.run([mount, *given], check=True, capture_output=True, timeout=20)
         except (OSError, subprocess.SubprocessError) as error:
             note(f"PostgreSQL's disk is not filled, as none can be mounted here: {error}")
             yield None
@@ -120,9 +120,4 @@ def _small_disk(note: Callable[[str], None]) -> Iterator[Path | None]:
         try:
             yield Path(name)
         finally:
-            subprocess.run(["umount", "-l", name], check=False, capture_output=True, timeout=20)
-
-
-def as_json(settings: Mapping[str, Any]) -> str:
-    """Return settings as a process takes them."""
-    return json.dumps(dict(settings))
+            subprocess.run([unmount, "-l", name], check=False, capture_output=True, timeout=20)

@@ -45,9 +45,10 @@ def tables(servers: Servers, *, quick: bool, engines: Sequence[str] = ENGINES) -
     columns += ["empty jobs/s", "jobs : insert", "jobs : stream", "organize jobs/s"]
     note = (
         f"{os.cpu_count()} cores for all: processes, servers and what else runs here. Each figure is of so many "
-        f"processes at once, {size.seconds:g} s each: a bare insert and commit that waits for the disk; XADD, XREADGROUP, XACK; "
-        "`Memory.add` of a message with the hashing embedder, each process its own user; jobs that find nothing to do, "
-        f"{size.cubes} cubes with a backlog; jobs that read one new message each. Workers: `mnemic worker --threads 1`."
+        f"processes at once, {size.seconds:g} s each: a bare insert and commit that waits for the disk; XADD, "
+        "XREADGROUP, XACK; `Memory.add` of a message with the hashing embedder, each process its own user; jobs that "
+        f"find nothing to do, {size.cubes} cubes with a backlog; jobs that read one new message each. Workers are "
+        "processes of one thread."
     )
     return [Table("(t) Throughput", columns, rows, note)]
 

@@ -151,7 +151,7 @@ class Carry:
         return sums
 
     def _copy(self, found: Iterator[Page], arrived: Stand, last: int) -> None:
-        """Write what is found, in transactions of bounded size that note their place; the last notes that all is there."""
+        """Write what is found in transactions of bounded size that note their place, the last one that all is there."""
         batch: list[Page] = []
         for page in found:
             self._count(page)

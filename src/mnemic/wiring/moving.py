@@ -108,6 +108,6 @@ def is_address(place: str) -> bool:
 def _to_set(settings: Settings, place: str, to: str) -> tuple[str, ...]:
     """Return what is to be set so that the moved store is used."""
     if is_address(to):
-        return (f"MNEMIC_DATABASE_URL={place}",)
+        return (f"MNEMIC_DATABASE_URL={place.replace('://', '://USER:PASSWORD@')}",)
     home = f"MNEMIC_HOME={place}"
     return (home, "MNEMIC_DATABASE_URL=") if settings.database_url else (home,)

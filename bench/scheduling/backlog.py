@@ -46,8 +46,8 @@ class Backlog:
 
     def waiting(self, cube_key: int | None = None) -> int:
         """Return how many jobs of this kind are open, in one cube or in all."""
-        where = f"kind = '{EMBED}' AND {OPEN}" + (f" AND cube_key = {cube_key}" if cube_key is not None else "")
-        return int(self.engine.ask(f"SELECT count(*) FROM job WHERE {where}")[0][0])  # noqa: S608 - words of ours
+        where = f"kind = '{EMBED}' AND {OPEN}" + ("" if cube_key is None else f" AND cube_key = {cube_key}")
+        return int(self.engine.ask(f"SELECT count(*) FROM job WHERE {where}")[0][0])  # noqa: S608 - as above
 
     def clear(self) -> None:
         """Remove what waits."""

@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, Final
 
 from sqlalchemy import Boolean, Column, Float, LargeBinary, Table, Text
@@ -13,6 +14,7 @@ from sqlalchemy import Boolean, Column, Float, LargeBinary, Table, Text
 from mnemic import Memory
 from mnemic.backends.sql import schema as s
 from mnemic.ports.moving import RawReading, RawStore, Row
+from mnemic.text import fold
 from mnemic.wiring.moving import opened
 
 HASHING: Final = {"embedder": "hashing", "worker": False, "heat_threshold": 3.0, "stm_pages": 2}
@@ -24,11 +26,14 @@ ODD: Final = (
     "a\u0301",
     "%s ? :x $1",
     "\\x00\\",
-    "x" * 5_000,
+    "x" * 500,
     "\r\n\t",
     "ſß",
 )
 """Texts that are odd, but that every column must keep."""
+
+DERIVED: Final = ("nul \0 and more", "𐍈" * 2_000, "long " * 1_000)
+"""What only columns hold that were derived from what people wrote."""
 
 QUESTIONS: Final = ("Where does Ann live?", "garden music", "notes of 7", "der Garten", "プリン")
 
@@ -40,9 +45,15 @@ class Standing:
         return datetime(2099, 1, 1, tzinfo=UTC)
 
 
-def live(folder: str | Path, *, users: int = 3, messages: int = 12, **settings: Any) -> None:
+def memory_at(place: str | Path, clock: Any = None, **settings: Any) -> Memory:
+    """Open a memory in a folder, or in the database at an address."""
+    at = {"home": gettempdir(), "database_url": place} if "://" in str(place) else {"home": str(place)}
+    return Memory(settings={**HASHING, **at, **settings}, clock=clock)
+
+
+def live(place: str | Path, *, users: int = 3, messages: int = 12, **settings: Any) -> None:
     """Let some users talk in a store, with things in it that are hard to move, and let the work be done."""
-    with Memory(folder, settings={**HASHING, "worker": True, **settings}) as memory:
+    with memory_at(place, worker=True, **settings) as memory:
         for user in range(users):
             for number in range(messages):
                 said = {"content": f"I live in Leeds, note {user}x{number} tells of a garden and music.", "name": "Ann"}
@@ -66,34 +77,30 @@ def _fact(memory: Memory) -> str:
     return memory.list(user="user 0", kinds="fact")[0].id
 
 
-def answers(folder: str | Path, *, users: int = 3, **settings: Any) -> list[Any]:
+def answers(place: str | Path, *more: str, users: int = 3) -> list[Any]:
     """Return all that searches of a store bring: ids, texts and scores, in order."""
     found = []
-    with Memory(folder, settings={**HASHING, **settings}, clock=Standing()) as memory:
+    with memory_at(place, Standing()) as memory:
         for user in range(users):
-            for question in QUESTIONS:
+            for question in (*QUESTIONS, *more):
                 hits = memory.search(question, user=f"user {user}", limit=20)
                 found.append([(hit.id, hit.text, hit.score) for hit in hits])
     assert any(found)
     return found
 
 
-def contents(place: str | Path) -> dict[str, list[Row]]:
-    """Return every row that a store gives, by table."""
+def contents(place: str | Path, *, raw: bool = False) -> dict[str, list[Row]]:
+    """Return every row that a store gives, by table; as every engine could hold it, or raw."""
     with opened(str(place), there=True) as store, store.read() as reading:
-        return {name: sorted(rows, key=repr) for name, rows in _tables(store, reading)}
+        return {name: sorted(rows, key=repr) for name, rows in _tables(store, reading, raw=raw)}
 
 
-def _tables(store: RawStore, reading: RawReading) -> Iterator[tuple[str, list[Row]]]:
+def _tables(store: RawStore, reading: RawReading, *, raw: bool) -> Iterator[tuple[str, list[Row]]]:
     for shape in store.shapes:
         rows: list[Row] = []
         while page := reading.rows(shape, None, shape.key_of(rows[-1]) if rows else None, 1_000):
             rows += page
-        yield shape.name, [_without_order(row, shape.words) for row in rows]
-
-
-def _without_order(row: Row, words: tuple[int, ...]) -> Row:
-    return tuple(" ".join(sorted(str(value).split())) if at in words else value for at, value in enumerate(row))
+        yield shape.name, rows if raw or shape.plain is None else list(map(shape.plain, rows))
 
 
 def fill(place: str | Path, *, cubes: int, rows: int, seed: int = 7) -> None:
@@ -103,11 +110,7 @@ def fill(place: str | Path, *, cubes: int, rows: int, seed: int = 7) -> None:
     with opened(str(place), there=False) as store, store.write() as tx:
         for shape in store.shapes:
             if shape.name == "entry_text":
-                terms = [
-                    (entry["cube_key"], entry["key"], f"{entry['cube_key']:x}:hike {entry['cube_key']:x}:hike")
-                    for entry in made["entry"]
-                ]
-                tx.put(shape, terms)
+                tx.put(shape, [(each["cube_key"], each["key"], _terms(each["cube_key"])) for each in made["entry"]])
                 continue
             table = s.metadata.tables[shape.name]
             count = cubes if shape.name == "cube" else rows
@@ -115,6 +118,10 @@ def fill(place: str | Path, *, cubes: int, rows: int, seed: int = 7) -> None:
             made[table.name] = found
             tx.put(shape, [tuple(row[name] for name in shape.columns) for row in found])
         tx.note("embedder", "hashing-256", was=None)
+
+
+def _terms(cube_key: int) -> str:
+    return " ".join(f"{cube_key:x}:{stem}" for stem in ("hike", "z" * 300, "hike", "de_feier", *["often"] * 300))
 
 
 def _rows(
@@ -135,6 +142,7 @@ def _rows(
                     row[element.parent.name] = parent[element.column.name]
                 elif element.parent.name != "cube_key":
                     row[element.parent.name] = None
+        row |= {at.name: fold(row[at.info[s.FOLDED]]) for at in table.columns if isinstance(at.type, s.Sought)}
         key = tuple(row[column.name] for column in table.primary_key)
         whole = all(column.nullable or row[column.name] is not None for column in table.columns)
         if whole and key not in taken:  # a cube without a row to refer to has none that refers
@@ -159,7 +167,7 @@ def _value(column: Column[Any], number: int, chance: random.Random) -> Any:
     if isinstance(column.type, LargeBinary):
         return chance.randbytes(chance.randrange(40))
     if isinstance(column.type, Text | s.Words):
-        return f"{chance.choice(ODD)}{number}"
+        return f"{chance.choice(ODD if isinstance(column.type, Text) else (*ODD, *DERIVED))}{number}"
     if column.primary_key:
         return number + 1
     return chance.randrange(1 << 15)

@@ -20,8 +20,24 @@ from mnemic.model.moving import MOVED, MOVING, STORE_ID, Moved
 from mnemic.ports.moving import RawStore, RawWriting, Row, Shape
 from mnemic.services.moving import PASSES, Move
 from mnemic.wiring.moving import opened
+from tests.databases import place_of
 from tests.services.opened import Clock
-from tests.services.stores import HASHING, answers, contents, fill, live
+from tests.services.stores import HASHING, answers, contents, fill, live, memory_at
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A store, and the empty place that it is moved to."""
+
+    old: str
+    new: str
+
+
+@pytest.fixture(params=["sqlite-sqlite", "sqlite-postgres", "postgres-sqlite", "postgres-postgres"])
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    before, after = request.param.split("-")
+    with place_of(before) as old, place_of(after) as new:
+        yield Pair(str(old), str(new))
 
 
 KEYS = (("cube", 0), ("entry", 1))
@@ -77,24 +93,57 @@ def test_every_table_of_the_schema_is_moved_and_begins_with_its_cube() -> None:
         assert all(order.index(name) < order.index(table.name) for name in referred)
 
 
-def test_rows_of_every_table_arrive_as_they_are(tmp_path: Path) -> None:
-    fill(tmp_path / "old", cubes=250, rows=400)
-    rows = contents(tmp_path / "old")
+def test_rows_of_every_table_arrive_as_they_are(pair: Pair) -> None:
+    fill(pair.old, cubes=250, rows=400)
+    rows = contents(pair.old)
     assert all(rows.values()), "every table has some"
-    moved = move(tmp_path / "new", tmp_path / "old")
-    assert contents(tmp_path / "new") == rows
+    moved = move(pair.new, pair.old)
+    assert contents(pair.new) == rows
     assert moved.same and moved.cubes == 250 and moved.rows == sum(map(len, rows.values()))
-    assert move(tmp_path / "new", tmp_path / "old", check=True).same
+    assert move(pair.new, pair.old, check=True).same
 
 
-def test_a_moved_store_answers_as_before_to_the_last_digit(tmp_path: Path) -> None:
-    live(tmp_path / "old")
-    before = answers(tmp_path / "old")
-    moved = move(tmp_path / "new", tmp_path / "old")
-    assert moved.settings == (f"MNEMIC_HOME={tmp_path / 'new'}",)
-    assert answers(tmp_path / "new") == before
-    with Memory(tmp_path / "new", settings=HASHING) as memory:
-        assert all(well for _, well, _ in memory.check())
+def test_between_two_folders_rows_stay_to_the_letter(tmp_path: Path) -> None:
+    fill(tmp_path / "old", cubes=20, rows=200)
+    move(tmp_path / "new", tmp_path / "old")
+    assert contents(tmp_path / "new", raw=True) == contents(tmp_path / "old", raw=True)
+
+
+def test_there_and_back_again_all_comes_but_nul_in_what_was_derived(postgres: str, tmp_path: Path) -> None:
+    fill(tmp_path / "old", cubes=20, rows=200)
+    move(postgres, tmp_path / "old")
+    move(tmp_path / "new", postgres)
+    old, new = (contents(tmp_path / name, raw=True) for name in ("old", "new"))
+    terms, back = old.pop("entry_text"), new.pop("entry_text")
+    assert len(terms) == len(back) and contents(tmp_path / "new") == contents(tmp_path / "old")
+    assert new == {name: sorted(map(without_nul, rows), key=repr) for name, rows in old.items()}
+
+
+def without_nul(row: Row) -> Row:
+    plain = [value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in row]
+    return tuple(plain)
+
+
+def test_very_long_words_are_found_after_each_move(postgres: str, tmp_path: Path) -> None:
+    word = "Donaudampfschifffahrts" * 14
+    with memory_at(tmp_path / "old") as memory:
+        memory.add([f"They call it {word}.", "They call it something.", "Nobody calls."], user="user 0")
+    move(postgres, tmp_path / "old")
+    move(tmp_path / "new", postgres)
+    for place in (tmp_path / "old", postgres, tmp_path / "new"):
+        with memory_at(place) as memory:
+            hits = memory.search(word, user="user 0", explain=True)
+            assert word in hits[0].text and hits[0].why is not None
+        assert answers(place, word) == answers(tmp_path / "old", word)
+
+
+def test_a_moved_store_answers_as_before_to_the_last_digit(pair: Pair) -> None:
+    live(pair.old)
+    before = answers(pair.old)
+    move(pair.new, pair.old)
+    assert answers(pair.new) == before
+    with memory_at(pair.new) as memory:
+        assert [each for each in memory.check() if not each[1]] == []
         added = memory.add("I have a cat now.", user="user 0")
         assert memory.search("cat", user="user 0")[0].id == added.message_ids[0]
 

@@ -7,7 +7,7 @@ rows are written alike. Hashes of rows are added up modulo 2**64: that knows how
 from __future__ import annotations
 
 import marshal
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final
@@ -32,29 +32,13 @@ class Digest:
         return f"{self.total:016x}"
 
 
-def digest(
-    table: str, rows: Iterable[tuple[Any, ...]], *, words: Collection[int] = (), derived: Collection[int] = ()
-) -> tuple[Digest, int]:
-    """Return the digest of rows of a table, and how many bytes they were written as.
-
-    Words in columns at the places `words` have no order. NUL in those at `derived` counts as U+FFFD, as not every
-    engine holds it.
-    """
+def digest(table: str, rows: Iterable[tuple[Any, ...]]) -> tuple[Digest, int]:
+    """Return the digest of rows of a table, and how many bytes they were written as."""
     count = total = size = 0
     key = table.encode()[:64]
     for row in rows:
-        values = row
-        for place in words:
-            values = _with(values, place, " ".join(sorted(str(row[place]).split(" "))))
-        for place in derived:
-            if row[place] is not None and "\0" in row[place]:
-                values = _with(values, place, row[place].replace("\0", "\ufffd"))
-        data = marshal.dumps(values, _WRITTEN)
+        data = marshal.dumps(row, _WRITTEN)
         count += 1
         size += len(data)
         total += int.from_bytes(blake2b(data, digest_size=8, key=key).digest())
     return Digest(count, total % _MODULUS), size
-
-
-def _with(row: tuple[Any, ...], place: int, value: str) -> tuple[Any, ...]:
-    return (*row[:place], value, *row[place + 1 :])

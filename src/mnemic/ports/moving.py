@@ -7,7 +7,7 @@ derived from: full text as its terms, never as text that would be read again.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,16 +25,14 @@ Span = tuple[int, int]
 class Shape:
     """A table as it is moved. `key` are the places of its primary key's columns, `cube` that of the cube's key.
 
-    `words` are the places of columns that hold words in no order; `derived`, of those with text in which engines that
-    hold no NUL have U+FFFD.
+    `plain` makes of a row what every engine can hold of it: by that, stores are compared.
     """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[int, ...]
     cube: int | None
-    words: tuple[int, ...] = ()
-    derived: tuple[int, ...] = ()
+    plain: Callable[[Row], Row] | None = None
 
     def key_of(self, row: Row) -> Row:
         """Return a row's primary key."""

@@ -26,7 +26,8 @@ Progress = Callable[[int, int | None], None]
 class Stand:
     """How far a move from `place` to `to` came, of the store with the id `source`.
 
-    Cubes up to `through` have arrived; of those up to `last`, `table` up to the row `after`. `erased` tells that something had to be erased on the way.
+    Cubes up to `through` have arrived; of those up to `last`, `table` up to the row `after`. `erased` tells that
+    something had to be erased on the way.
     """
 
     source: str
@@ -150,7 +151,7 @@ class Carry:
         return sums
 
     def _copy(self, found: Iterator[Page], arrived: Stand, last: int) -> None:
-        """Write what is found, in transactions of bounded size, each with its place; the last notes that all is there."""
+        """Write what is found, in transactions of bounded size that note their place; the last notes that all is there."""
         batch: list[Page] = []
         for page in found:
             self._count(page)

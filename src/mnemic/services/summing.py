@@ -59,7 +59,8 @@ class Sums:
             cube, end = _cube_of(shape, rows[start]), start + 1
             while end < len(rows) and _cube_of(shape, rows[end]) == cube:
                 end += 1
-            found, written = digest(shape.name, rows[start:end], words=shape.words, derived=shape.derived)
+            some = rows[start:end] if shape.plain is None else map(shape.plain, rows[start:end])
+            found, written = digest(shape.name, some)
             self._found[cube, shape.name] = self._found.get((cube, shape.name), Digest()) + found
             size, start = size + written, end
         return size

@@ -8,6 +8,7 @@ from mnemic.wiring.models import (
     build_llm,
     build_reranker,
     missing_package,
+    models_of,
     pull_model,
     recommended_models,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "expose",
     "exposition_of",
     "missing_package",
+    "models_of",
     "move",
     "pull_model",
     "recommended_models",

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from mnemic.backends.sql.database import DATABASE_FILE, Database
 from mnemic.backends.sql.moving import SqlRawStore
+from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.errors import InputError, StoreError
 from mnemic.model.moving import Moved
@@ -24,6 +24,9 @@ from mnemic.wiring.parts import SystemClock
 
 BACKUPS: Final = "backups"
 """The folder in a memory's folder that backups go to when none is named."""
+
+_CONNECTIONS: Final = 6
+"""Of a mover to a database: a snapshot, a transaction, a look at what is written, and some for the driver."""
 
 _SCHEMES: Final = ("postgresql://", "postgres://")
 
@@ -86,11 +89,11 @@ def opened(place: str, *, there: bool) -> Iterator[RawStore]:
 
 def _open(place: str, *, there: bool) -> RawStore:
     if is_address(place):
-        raise StoreError("PostgreSQL is not there yet")
+        return SqlRawStore(place, _CONNECTIONS)
     folder = Path(place).expanduser().resolve()
     if there and not (folder / DATABASE_FILE).is_file():
         raise StoreError(f"there is no memory in {folder}", place=str(folder))
-    return SqlRawStore(Database(folder), str(folder))
+    return SqlRawStore(folder, _CONNECTIONS)
 
 
 def is_address(place: str) -> bool:

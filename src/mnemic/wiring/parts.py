@@ -30,6 +30,7 @@ from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
+from mnemic.services.checking import check_work
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -143,8 +144,8 @@ class Parts:
             self.watch.spans.close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
-        """Look everything over: the store's parts, the queue, then the embedder."""
-        found = [*self.store.check(), *self.queue.check()]
+        """Look everything over: the store's parts, the queue, the background work, then the embedder."""
+        found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -187,7 +188,12 @@ def build(
         replacing=replacing,
     )
     metered = MeteredStore(store, watch)
-    parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    try:
+        parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    except BaseException:
+        for close in (store.close, *closers):
+            close()
+        raise
     if reranker is not None:
         parts.recall.reranking = Reranking(reranker, clock)
     return parts

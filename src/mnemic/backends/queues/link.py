@@ -243,7 +243,6 @@ def _options() -> dict[str, Any]:
 
     return {
         "decode_responses": True,
-        "legacy_responses": False,
         "protocol": 2,  # every server speaks it, and nothing comes unasked
         "retry": Retry(NoBackoff(), 0),
         "socket_connect_timeout": CONNECT,

@@ -7,18 +7,36 @@ moved as terms (`moved_terms`). Notes of the store about itself are handed over 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Connection, Select, Table, case, delete, func, insert, literal, select, text, tuple_, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Select,
+    Table,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import DBAPIError
 
 from mnemic.backends.sql import fulltext, moved_terms
 from mnemic.backends.sql import schema as s
-from mnemic.backends.sql.database import Database
-from mnemic.ports.moving import RawStore, Row, Shape, Span
+from mnemic.backends.sql.database import EVERYWHERE, Database
+from mnemic.backends.sql.sqlite import SqliteDatabase
+from mnemic.ports.moving import RawStore, Row, Shape, Span, Value
+from mnemic.text import fold
 
 _OVER: Final = 0
 """What a lease is set to: a moment long past, so that who looks for lost work finds it."""
@@ -28,8 +46,40 @@ def _shape(table: Table) -> Shape:
     columns = [column.name for column in table.columns]
     key = tuple([columns.index(column.name) for column in table.primary_key])
     cube = None if _cube_column(table) is None else columns.index(str(_cube_column(table)))
-    derived = [place for place, column in enumerate(table.columns) if isinstance(column.type, s.Words)]
-    return Shape(table.name, tuple(columns), key, cube, derived=tuple(derived))
+    return Shape(table.name, tuple(columns), key, cube, _plain_of(table))
+
+
+def _plain_of(table: Table) -> Callable[[Row], Row] | None:
+    """Return what makes of a row what every engine can hold of it, None when that is all."""
+    changed = [(place, _plainly(column)) for place, column in enumerate(table.columns)]
+    known = [(place, change) for place, change in changed if change is not None]
+    return partial(_plain, known) if known else None
+
+
+def _plainly(column: Column[Any]) -> Callable[[Any], Value] | None:
+    if isinstance(column.type, s.Words):
+        return partial(column.type.held, engine="postgresql")
+    if isinstance(column.type, Float):
+        return lambda value: value + 0.0  # SQLite holds no -0.0
+    return None
+
+
+def _plain(changed: Sequence[tuple[int, Callable[[Any], Value]]], row: Row) -> Row:
+    values = list(row)
+    for place, change in changed:
+        if values[place] is not None:
+            values[place] = change(values[place])
+    return tuple(values)
+
+
+def _folded_of(table: Table) -> Sequence[tuple[int, int, Callable[[str, str], str]]]:
+    """Return the places of columns that PostgreSQL may cut, and of those that they are folded of."""
+    columns = list(table.columns)
+    return [
+        (place, columns.index(table.columns[column.info[s.FOLDED]]), column.type.held)
+        for place, column in enumerate(columns)
+        if isinstance(column.type, s.Sought)
+    ]
 
 
 def _cube_column(table: Table) -> str | None:
@@ -44,6 +94,8 @@ def _tables() -> list[Table]:
 
 
 TABLES: Final[Mapping[str, Table]] = {table.name: table for table in _tables()}
+
+_FOLDED: Final = {name: _folded_of(table) for name, table in TABLES.items()}
 
 SHAPES: Final[Sequence[Shape]] = (
     *[shape for shape in map(_shape, TABLES.values()) if shape.cube is None],
@@ -84,10 +136,12 @@ class SqlRawReading:
 
     def copy_into(self, target: RawStore) -> bool:
         """Make an empty store the same as this moment, page by page of the file, when both are SQLite's."""
-        if not isinstance(target, SqlRawStore) or {self._dialect, target.dialect} != {"sqlite"}:
+        if not isinstance(target, SqlRawStore) or self._dialect != "sqlite":
             return False
         source: Any = self._connection.connection.driver_connection
         with target.outside_transaction() as connection:
+            if connection.dialect.name != "sqlite":
+                return False
             try:
                 source.backup(connection.connection.driver_connection)
             except sqlite3.Error as error:
@@ -116,13 +170,21 @@ def _over(column: Any) -> Any:
     return case((column.is_not(None), _OVER)).label(column.name)
 
 
-def _without_nul(shape: Shape, rows: Sequence[Row]) -> Sequence[Row]:
-    """Return rows as engines hold them that have no NUL in their texts."""
-    if not any("\0" in str(row[place]) for row in rows for place in shape.derived):
-        return rows
-    return [
-        tuple([value.replace("\0", "\ufffd") if isinstance(value, str) else value for value in row]) for row in rows
-    ]
+def _held(shape: Shape, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return of rows what PostgreSQL can hold."""
+    return rows if shape.plain is None else [shape.plain(row) for row in rows]
+
+
+def _whole(shape: Shape, rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows with what PostgreSQL has cut as SQLite has it: it is folded of another column, which is not cut."""
+    for place, of, held in _FOLDED.get(shape.name, ()):
+        rows = [
+            (*row[:place], whole, *row[place + 1 :])
+            if row[place] != (whole := fold(str(row[of]))) and row[place] == held(whole, "postgresql")
+            else row
+            for row in rows
+        ]
+    return rows
 
 
 class SqlRawWriting(SqlRawReading):
@@ -138,7 +200,7 @@ class SqlRawWriting(SqlRawReading):
         marks = ", ".join(["?" if self._dialect == "sqlite" else "%s"] * len(shape.columns))
         quote = self._connection.dialect.identifier_preparer.quote
         columns = ", ".join(map(quote, shape.columns))
-        some = rows if self._dialect == "sqlite" else _without_nul(shape, rows)
+        some = _whole(shape, rows) if self._dialect == "sqlite" else _held(shape, rows)
         statement = f"INSERT INTO {quote(shape.name)} ({columns}) VALUES ({marks})"  # noqa: S608 - the schema's names
         self._connection.exec_driver_sql(statement, list(some))
 
@@ -193,11 +255,19 @@ class SqlRawWriting(SqlRawReading):
 
 
 class SqlRawStore:
-    """Implements `ports.moving.RawStore` over an open database, which it closes."""
+    """Implements `ports.moving.RawStore`."""
 
-    def __init__(self, database: Database, place: str) -> None:
-        self._database = database
-        self._place = place
+    def __init__(self, place: Path | str, connections: int) -> None:
+        """Open a folder (SQLite) or an address (PostgreSQL, with so many connections at most)."""
+        self._database: Database
+        if isinstance(place, Path):
+            self._database, self._place = SqliteDatabase(place), str(place)
+        else:
+            from mnemic.backends.sql.postgres import PostgresDatabase  # noqa: PLC0415 - it brings SQLAlchemy's dialect
+
+            self._database = database = PostgresDatabase(place, connections)
+            self._place = f"postgresql://{database.place}"
+        self._open = ExitStack()
 
     @property
     def place(self) -> str:
@@ -209,22 +279,17 @@ class SqlRawStore:
         """The tables, in order."""
         return SHAPES
 
-    @property
-    def dialect(self) -> str:
-        """The engine's name."""
-        return self._database.engine.dialect.name
-
     @contextmanager
     def read(self) -> Iterator[SqlRawReading]:
         """Open a snapshot."""
-        with self._database.read() as connection:
+        with self._database.read(EVERYWHERE) as connection:
             yield SqlRawReading(connection)
 
     @contextmanager
     def write(self, *, alone: bool = False) -> Iterator[SqlRawWriting]:
         """Open a write transaction; `alone`, all others wait, as each of them begins with reading the notes."""
-        with self._database.write() as connection:
-            if alone and self.dialect == "postgresql":
+        with self._database.write(EVERYWHERE) as connection:
+            if alone and connection.dialect.name == "postgresql":
                 connection.exec_driver_sql("LOCK TABLE store_info IN ACCESS EXCLUSIVE MODE")
             yield SqlRawWriting(connection)
 
@@ -236,18 +301,18 @@ class SqlRawStore:
 
     @cached_property
     def _watch(self) -> Connection:
-        return self._database.engine.connect().execution_options(mnemic_plain=True)
+        return self._open.enter_context(self._database.outside_transaction())
 
     def stamp(self) -> str:
-        """Return what is the same again only while nobody has written: SQLite counts what others commit."""
-        if self.dialect == "sqlite":
-            cursor = self._watch.connection.cursor()
-            return str(cursor.execute("PRAGMA data_version").fetchone()[0])
-        with self._database.read() as connection:
-            return str(connection.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar())
+        """Return what is the same again only while nobody has written.
+
+        SQLite counts for each connection what others have committed; PostgreSQL tells which transactions have ended.
+        """
+        if self._watch.dialect.name == "sqlite":
+            return str(self._watch.connection.cursor().execute("PRAGMA data_version").fetchone()[0])  # type: ignore[attr-defined]
+        return str(self._watch.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar())
 
     def close(self) -> None:
         """Close the store."""
-        if "_watch" in vars(self):
-            self._watch.close()
+        self._open.close()
         self._database.close()

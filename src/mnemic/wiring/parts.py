@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
+from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
@@ -180,6 +181,7 @@ def build(
     store = SqlStore(
         settings.database_url or settings.folder,
         connections=settings.database_connections,
+        comparing=Comparing(settings.vector_index, settings.vector_index_from),
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,

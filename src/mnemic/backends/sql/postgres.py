@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine
@@ -151,6 +152,12 @@ class PostgresDatabase:
         """Open a connection without a transaction, for what the engine refuses inside one (VACUUM)."""
         with self._translated(), self.engine.connect() as connection:
             yield connection
+
+    def time(self) -> datetime | None:
+        """Return the server's time."""
+        with self.outside_transaction() as connection:
+            told: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return told.astimezone(UTC)
 
     def enter(self, connection: Connection, reach: Reach) -> None:
         """Let an open transaction reach these cubes, and no others."""

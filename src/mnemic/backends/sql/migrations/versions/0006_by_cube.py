@@ -412,8 +412,8 @@ def _rebuild(connection: sa.Connection) -> None:
 def _tell_planner(connection: sa.Connection) -> None:
     """Write down what SQLite's planner cannot know: a cube holds many rows, the columns after it find few of them.
 
-    Without it a condition on the cube alone is thought to find as few as one on three columns, and whole cubes are walked
-    to save the sorting of some rows (https://sqlite.org/optoverview.html#manual_control_of_query_plans_using_sqlite_stat_tables).
+    Without it a condition on the cube alone is thought to find as few rows as one on three columns, and whole cubes are
+    walked to save the sorting of some (https://sqlite.org/fileformat2.html#the_sqlite_stat1_table).
     """
     connection.exec_driver_sql("ANALYZE cube_state")  # makes the table
     connection.exec_driver_sql("DELETE FROM sqlite_stat1")

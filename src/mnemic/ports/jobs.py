@@ -203,7 +203,10 @@ class Turns(Protocol):
         ...
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does.
+
+        `due`, a time to come, is its first time when it is new, and its next one when it was planned for a later one.
+        """
         ...
 
     def led(self, name: str, worker: str, now: datetime, next_due: datetime, outcome: str) -> bool:

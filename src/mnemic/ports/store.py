@@ -25,6 +25,7 @@ from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
 from mnemic.ports.usage import UsageLog
@@ -348,6 +349,11 @@ class Transaction(Protocol):
     @property
     def index(self) -> Index:
         """The search index."""
+        ...
+
+    @property
+    def near(self) -> Near:
+        """Vectors of large cubes, where the engine compares them."""
         ...
 
     @property

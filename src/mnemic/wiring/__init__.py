@@ -8,15 +8,18 @@ from mnemic.wiring.models import (
     build_llm,
     build_reranker,
     missing_package,
+    models_of,
     pull_model,
     recommended_models,
 )
+from mnemic.wiring.moving import backup_of, move, reopen
 from mnemic.wiring.parts import Parts, SystemClock, build
 
 __all__ = [
     "MODELS",
     "Parts",
     "SystemClock",
+    "backup_of",
     "build",
     "build_embedder",
     "build_judge",
@@ -25,6 +28,9 @@ __all__ = [
     "expose",
     "exposition_of",
     "missing_package",
+    "models_of",
+    "move",
     "pull_model",
     "recommended_models",
+    "reopen",
 ]

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
+from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
@@ -29,6 +30,7 @@ from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
+from mnemic.services.checking import check_work
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -142,8 +144,8 @@ class Parts:
             self.watch.spans.close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
-        """Look everything over: the store's parts, the queue, then the embedder."""
-        found = [*self.store.check(), *self.queue.check()]
+        """Look everything over: the store's parts, the queue, the background work, then the embedder."""
+        found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -179,13 +181,19 @@ def build(
     store = SqlStore(
         settings.database_url or settings.folder,
         connections=settings.database_connections,
+        comparing=Comparing(settings.vector_index, settings.vector_index_from),
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
         replacing=replacing,
     )
     metered = MeteredStore(store, watch)
-    parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    try:
+        parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+    except BaseException:
+        for close in (store.close, *closers):
+            close()
+        raise
     if reranker is not None:
         parts.recall.reranking = Reranking(reranker, clock)
     return parts

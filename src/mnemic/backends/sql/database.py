@@ -34,6 +34,11 @@ class Database(Protocol):
     """
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether the engine can compare vectors, given an extension."""
+        ...
+
+    @property
     def bell(self) -> Bell:
         """Wakes who waits for jobs, as far as this engine reaches."""
         ...

@@ -53,6 +53,8 @@ _BEGIN_WRITE: Final = Prepared(text("BEGIN IMMEDIATE"))
 class SqliteDatabase:
     """Implements `database.Database`."""
 
+    has_vectors = False
+
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)

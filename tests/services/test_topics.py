@@ -14,11 +14,10 @@ from sqlalchemy import event
 
 from mnemic import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.services.tiering import DRAWN
 from tests.databases import address_of
-from tests.services.opened import Clock, open_memory, talk
+from tests.services.opened import Clock, open_memory, sql_store, talk
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -38,14 +37,12 @@ def insights(memory: Memory, **options: datetime) -> list[str]:
 @contextmanager
 def statements(memory: Memory) -> Iterator[list[int]]:
     """Count the statements that the store runs in the block."""
-    store = memory._parts.store
-    assert isinstance(store, SqlStore)
     seen: list[int] = []
 
     def note(_connection: object, _cursor: object, _sql: str, parameters: object, *_: object) -> None:
         seen.append(len(parameters) if isinstance(parameters, list) else 1)
 
-    engine = store._database.engine
+    engine = sql_store(memory)._database.engine
     event.listen(engine, "before_cursor_execute", note)
     yield seen
     event.remove(engine, "before_cursor_execute", note)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from importlib import resources
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from mnemic.backends.sql import schema
 from mnemic.errors import StoreVersionError
@@ -32,6 +32,9 @@ class Database(Protocol):
 
     A transaction belongs to the thread that opened it. Errors of the engine leave as `StoreError`, with what to do.
     """
+
+    engine: Engine
+    """What makes and keeps the connections."""
 
     @property
     def has_vectors(self) -> bool:

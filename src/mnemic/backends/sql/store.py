@@ -25,8 +25,8 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
-from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.postgres_near import Comparing, PostgresNear, SqlNear, opened_index
+from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.turns import SqlTurns

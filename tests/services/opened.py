@@ -12,8 +12,10 @@ from mnemic import wiring
 from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.sqlite import DATABASE_FILE
+from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.ports.embedder import Embedder
+from mnemic.runtime.metered import MeteredStore
 from tests.databases import address_of, known_address, rows_of
 
 
@@ -68,6 +70,14 @@ def open_memory(folder: Path, *, embedder: Embedder | None = None, clock: Clock 
     address = address_of(folder)
     settings = Settings(home=str(folder), database_url=address, worker=False, stm_pages=2, heat_threshold=3.0)
     return Memory(settings=settings, embedder=embedder or new_store(folder), clock=clock or Clock())
+
+
+def sql_store(memory: Memory) -> SqlStore:
+    """Return the store of a memory, without what watches it."""
+    store = memory._parts.store
+    found = store._store if isinstance(store, MeteredStore) else store
+    assert isinstance(found, SqlStore)
+    return found
 
 
 def talk(

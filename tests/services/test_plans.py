@@ -14,12 +14,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from mnemic.backends.sql import prepared
 from mnemic.errors import InputError, StoreError
-<<<<<<< HEAD
 from tests.services.opened import open_memory, talk
 from tests.statements import way
-=======
-from tests.services.opened import open_memory, sql_store, talk
->>>>>>> postgres
 
 WALK = re.compile(r"^SCAN (?!.*VIRTUAL TABLE|CONSTANT|json_each|each|item|inner)")
 WALK_OF_CUBE = re.compile(r"^SEARCH .* \(cube_key=\?\)")
@@ -50,11 +46,7 @@ def test_every_statement_goes_by_an_index(tmp_path: Path, monkeypatch: pytest.Mo
 
     with open_memory(tmp_path) as memory:
         monkeypatch.setattr(prepared, "_execute", note)
-<<<<<<< HEAD
         event.listen(Engine, "before_cursor_execute", note_core)
-=======
-        event.listen(sql_store(memory)._database.engine, "before_cursor_execute", note_core)
->>>>>>> postgres
         said = [f"I live in Porto and the garden has tomatoes, row {number}." for number in range(8)]
         turns = [(who, words) for words in said for who in ("ann", "bot")]
         talk(memory, turns, session="s1", day=1)

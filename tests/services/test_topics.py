@@ -17,7 +17,7 @@ from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
 from mnemic.services.tiering import DRAWN
 from tests.databases import address_of
-from tests.services.opened import Clock, open_memory, sql_store, talk
+from tests.services.opened import Clock, open_memory, talk
 
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -42,12 +42,7 @@ def statements(memory: Memory) -> Iterator[list[int]]:
     def note(_connection: object, _cursor: object, _sql: str, parameters: object, *_: object) -> None:
         seen.append(len(parameters) if isinstance(parameters, list) else 1)
 
-<<<<<<< HEAD
     event.listen(Engine, "before_cursor_execute", note)
-=======
-    engine = sql_store(memory)._database.engine
-    event.listen(engine, "before_cursor_execute", note)
->>>>>>> postgres
     yield seen
     event.remove(Engine, "before_cursor_execute", note)
 

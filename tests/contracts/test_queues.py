@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,6 @@ from mnemic.backends.queues.database import DatabaseQueue
 from mnemic.backends.queues.link import Place
 from mnemic.backends.queues.station import Rules
 from mnemic.backends.queues.streams import StreamsQueue
-from mnemic.backends.sql.store import SqlStore
 from mnemic.core.fairness import priorities
 from mnemic.core.retrying import pause
 from mnemic.ids import new_id
@@ -22,7 +20,8 @@ from mnemic.ports.store import Store
 from mnemic.services.dispatching import Dispatching, Limits
 from mnemic.testing.queue_contract import CHECKS, OpenSide, Side
 from mnemic.testing.redis_server import RedisCluster, RedisServer, waited_for
-from mnemic.testing.store_contract import WIDTH
+from mnemic.testing.store_contract import OpenStore
+from tests.databases import ENGINES, opener, place_of
 
 RULES = Rules(priorities, pause, timedelta(seconds=12))
 
@@ -39,18 +38,19 @@ def cluster() -> Iterator[RedisCluster]:
         yield servers
 
 
-@pytest.fixture(params=["sqlite"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], Store]:
-    def opened() -> Store:
-        return SqlStore(tmp_path, model="test", width=lambda: WIDTH, cache_bytes=1_000_000)
-
-    return opened
+WAYS = [(queue, engine) for engine in ENGINES for queue in ("database", "redis")] + [("cluster", "sqlite")]
 
 
-@pytest.fixture(params=["database", "redis", "cluster"])
-def open_side(request: pytest.FixtureRequest, open_store: Callable[[], Store]) -> OpenSide:
-    url = "" if request.param == "database" else request.getfixturevalue(request.param).url
-    place = Place(url, prefix=new_id())
+@pytest.fixture(params=WAYS, ids="-".join)
+def open_side(request: pytest.FixtureRequest) -> Iterator[OpenSide]:
+    way, engine = request.param
+    url = "" if way == "database" else request.getfixturevalue(way).url
+    with place_of(engine) as place:
+        yield opened_at(opener(place), url)
+
+
+def opened_at(open_store: OpenStore, url: str) -> OpenSide:
+    at = Place(url, prefix=new_id())
 
     def opened(clock: Clock) -> Side:
         store = open_store()
@@ -58,7 +58,7 @@ def open_side(request: pytest.FixtureRequest, open_store: Callable[[], Store]) -
         return Side(store, rows, opened_streams(rows, store, clock) if url else DatabaseQueue(rows, store.bell, clock))
 
     def opened_streams(rows: Dispatching, store: Store, clock: Clock) -> Queue:
-        queue = StreamsQueue(rows, store.bell, clock, place, RULES)
+        queue = StreamsQueue(rows, store.bell, clock, at, RULES)
         queue.announce([])
         waited_for(lambda: queue._carrier.up)  # until then, jobs come from the rows
         return queue

@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from mnemic import wiring
 from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.sqlite import DATABASE_FILE
@@ -47,14 +49,25 @@ def _empty_store() -> bytes:
         return (Path(folder) / DATABASE_FILE).read_bytes()
 
 
+def new_store(folder: Path) -> HashingEmbedder:
+    """Put a new store where none is yet, when it is to be a file; return the embedder that it is for."""
+    if not address_of(folder) and not (folder / DATABASE_FILE).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DATABASE_FILE).write_bytes(_empty_store())
+    return HashingEmbedder(64)
+
+
+def open_parts(folder: Path, clock: SteppedClock, **settings: Any) -> wiring.Parts:
+    """Open the parts of a memory without threads of their own, under a clock that the test moves."""
+    given = Settings(home=str(folder), database_url=address_of(folder), worker=False, **settings)
+    return wiring.build(given, embedder=new_store(folder), clock=clock)
+
+
 def open_memory(folder: Path, *, embedder: Embedder | None = None, clock: Clock | None = None) -> Memory:
     """Open a memory whose background work runs in `jobs.wait`; two pages stay in short-term memory."""
     address = address_of(folder)
     settings = Settings(home=str(folder), database_url=address, worker=False, stm_pages=2, heat_threshold=3.0)
-    if embedder is None and not address and not (folder / DATABASE_FILE).exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / DATABASE_FILE).write_bytes(_empty_store())
-    return Memory(settings=settings, embedder=embedder or HashingEmbedder(64), clock=clock or Clock())
+    return Memory(settings=settings, embedder=embedder or new_store(folder), clock=clock or Clock())
 
 
 def talk(

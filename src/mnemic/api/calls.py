@@ -30,8 +30,8 @@ WRITES: Final = frozenset({
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 
-UNWATCHED: Final = frozenset({"close", "metrics"})
-"""Methods that are no calls: the one ends everything, the other tells of it."""
+UNWATCHED: Final = frozenset({"close", "expose", "metrics"})
+"""Methods that are no calls: one ends everything, the others tell of it."""
 
 
 def watched(group: str = "") -> Callable[[type[C]], type[C]]:

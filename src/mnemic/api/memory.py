@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemic import config, wiring
 from mnemic.api.calls import watched
@@ -30,6 +29,9 @@ from mnemic.model.receipt import Added, Forgotten, Imported
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel
+
+if TYPE_CHECKING:
+    from mnemic.runtime.exposing import Exposed
 
 Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
@@ -410,21 +412,19 @@ class Memory:
         """
         return self._exposition.text()
 
-    @contextmanager
-    def expose(self, *, draining: Callable[[], bool] = lambda: False) -> Iterator[str]:
-        """Show this memory to who watches it while the block runs; yield the address.
+    def expose(
+        self, port: int | None = None, *, host: str | None = None, draining: Callable[[], bool] | None = None
+    ) -> Exposed:
+        """Show this memory over HTTP to who watches it: `/metrics`, `/health`, `/ready`; `close` what is returned.
 
-        `/metrics`, `/health` and `/ready` on `metrics_host` and `metrics_port` (0: a free one). It is not ready while
-        `draining` says so. Raises `InputError` when the package prometheus-client (extra `[metrics]`) is missing, or the
-        address cannot be listened on.
+        Address and port are those of the settings (`metrics_host`, `metrics_port`) unless given; 0 is any free one.
+        While `draining` says so, it is not ready. It may be closed after the memory. Raises `InputError` when the
+        address cannot be had, or the package prometheus-client is missing.
         """
-        settings = self._parts.settings
-        further = {"worker": lambda: "it drains" if draining() else ""}
-        exposed = wiring.expose(self._parts, settings.metrics_host, settings.metrics_port, further=further)
-        try:
-            yield exposed.address
-        finally:
-            exposed.close()
+        settings = self.settings
+        place = settings.metrics_host if host is None else host
+        further = None if draining is None else {"process": lambda: "it is being drained" if draining() else ""}
+        return wiring.expose(self._parts, place, settings.metrics_port if port is None else port, further=further)
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,14 @@ from typing import Final
 LONGEST: Final = 900.0
 """Seconds that a pause grows to at most."""
 
+MOST_ASKED: Final = 86_400.0
+"""Seconds that the other side may ask for at most: a header that says a century does not put work off for one."""
+
 
 def pause(attempt: int, chance: float, *, asked: float = 0.0) -> float:
     """Return the seconds before try `attempt + 1`; `attempt` counts from 1, `chance` is drawn from [0, 1).
 
-    Never less than `asked`, what the other side wanted (Retry-After).
+    Never less than `asked`, what the other side wanted (Retry-After), a day at most.
     """
     whole = min(LONGEST, 2.0 ** min(attempt, 32))
-    return max(whole / 2 + whole / 2 * chance, asked)
+    return max(whole / 2 + whole / 2 * chance, min(asked, MOST_ASKED))

@@ -143,8 +143,8 @@ class Turns(Protocol):
         """Store the tokens that a cube has left."""
         ...
 
-    def waiting(self, cube_key: int, job_id: str) -> Job | None:
-        """Return a job that still waits."""
+    def up(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job that may be taken: at the head, or offered; None when it is not, or not any more."""
         ...
 
     def running(self, cube_key: int, lane: str | None = None) -> Sequence[Job]:
@@ -203,7 +203,10 @@ class Turns(Protocol):
         ...
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does.
+
+        `due`, a time to come, is its first time when it is new, and its next one when it was planned for a later one.
+        """
         ...
 
     def led(self, name: str, worker: str, now: datetime, next_due: datetime, outcome: str) -> bool:

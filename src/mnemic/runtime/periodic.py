@@ -12,7 +12,7 @@ import random
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from mnemic.core.calendar import next_time
@@ -69,9 +69,7 @@ class Periodic:
 
     def _turn(self, title: str, duty: Duty) -> str | None:
         now = self._clock.now()
-        with self._store.read() as tx:
-            known = tx.turns.leaders().get(title)
-        if known is not None and known[1] is not None and known[1] > now:
+        if self._is_planned(title, duty, now):
             return None
         with self._store.write() as tx:
             first = next_time(duty.calendar, now, self._zone, self._chance.random())
@@ -84,12 +82,25 @@ class Periodic:
             tx.turns.led(title, self._name, ended, due, told)
         return told
 
+    def _is_planned(self, title: str, duty: Duty, now: datetime) -> bool:
+        """Tell whether it is planned for a time to come, and not for later than the calendar says now.
+
+        Later it is after a change of the calendar, or when the machine's clock was put back.
+        """
+        with self._store.read() as tx:
+            known = tx.turns.leaders().get(title)
+        due = None if known is None else known[1]
+        return due is not None and now < due <= next_time(duty.calendar, now, self._zone, 1.0)
+
     def _done(self, title: str, duty: Duty) -> str:
         try:
             told = duty.work()
         except MnemicError as error:
             _log.warning("periodic_failed", extra={"work": title, "reason": str(error)})
             return f"failed: {error}"
+        except Exception as error:  # noqa: BLE001 - boundary: periodic work; it is told, and due again
+            _log.exception("periodic_failed", extra={"work": title})
+            return f"failed: {type(error).__name__}: {error}"
         _log.info("periodic_done", extra={"work": title, "told": told})
         return told
 

@@ -20,6 +20,12 @@ _WIDTH: Final = "width"
 _CHANGING: Final = "reindexing"
 _STATE: Final = Prepared(select(s.store_info.c.name, s.store_info.c.value))
 
+STATE: Final = "mnemic_state"
+"""Under this name a connection keeps what its transaction's beginning has read of the store, where it reads that."""
+
+STATE_QUERY: Final = "SELECT name, value FROM store_info"
+"""What it is read by."""
+
 
 def known_width(connection: Connection, model: str) -> int | None:
     """Return the width of `model` when the store holds just its vectors; None when `check_model` must decide."""
@@ -64,7 +70,7 @@ def check_model(connection: Connection, model: str, width: Callable[[], int], *,
 
 def check_unchanged(connection: Connection, model: str) -> None:
     """Raise `StoreModelError` when another process has changed, or is changing, this store to another embedder."""
-    found = dict(_STATE.rows(connection, {}))
+    found = connection.info.get(STATE) or dict(_STATE.rows(connection, {}))
     check_usable(found)
     if found.get(_MODEL) != model or _CHANGING in found:
         raise StoreModelError(

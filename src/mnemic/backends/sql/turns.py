@@ -105,7 +105,7 @@ _LIST_UNDER: Final = Prepared(
     )
     .values(turn=bindparam("to"))
 )
-_WAITING_JOB: Final = Prepared(select(s.job).where(*_MINE, is_waiting()))
+_UP_JOB: Final = Prepared(select(s.job).where(*_MINE, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")))
 _RUNNING_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), _RUNNING))
 _RUNNING_IN_LANE: Final = Prepared(select(s.job).where(*_OF_LANE, _RUNNING))
 _STARTED: Final = Prepared(
@@ -171,7 +171,8 @@ _END: Final = Prepared(
 )
 _DEAD_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), text("state = 'dead'")))
 _KNOWN_PERIODIC: Final = text(
-    "INSERT INTO periodic (name, next_due) VALUES (:name, :due) ON CONFLICT (name) DO NOTHING"
+    "INSERT INTO periodic (name, next_due) VALUES (:name, :due) ON CONFLICT (name) DO UPDATE"
+    " SET next_due = excluded.next_due WHERE periodic.next_due > excluded.next_due AND excluded.next_due > :now"
 )
 _OPEN_SETS: Final = (
     _LATER,
@@ -238,9 +239,9 @@ class SqlTurns:
         at = rows.micros(standing.refilled_at)
         _SPEND.run(self._connection, {"cube": standing.cube_key, "left": standing.tokens, "at": at})
 
-    def waiting(self, cube_key: int, job_id: str) -> Job | None:
-        """Return a job that still waits."""
-        row = _WAITING_JOB.first(self._connection, {"cube": cube_key, "job_id": job_id})
+    def up(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job that may be taken: at the head, or offered."""
+        row = _UP_JOB.first(self._connection, {"cube": cube_key, "job_id": job_id})
         return rows.job(row) if row else None
 
     def running(self, cube_key: int, lane: str | None = None) -> Sequence[Job]:
@@ -364,9 +365,9 @@ class SqlTurns:
         return {row.name: (rows.moment(row.ended_at), from_micros(row.next_due), row.outcome) for row in found}
 
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
-        """Take periodic work that is due by `now` and that nobody does; `due` is its first time when it is new."""
+        """Take periodic work that is due by `now` and that nobody does; `due` is its next time when none is earlier."""
         moment = to_micros(now)
-        self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due)})
+        self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due), "now": moment})
         free = s.periodic.c.lease_until.is_(None) | (s.periodic.c.lease_until <= moment)
         mine = (s.periodic.c.name == name, s.periodic.c.next_due <= moment, free)
         taken: dict[str, Any] = {"worker": worker, "lease_until": to_micros(lease_until)}

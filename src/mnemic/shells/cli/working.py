@@ -1,11 +1,14 @@
 """`mnemic worker`: does background work until it is told to stop, in one process or in several that it looks after.
 
 SIGTERM and SIGINT drain: each thread ends its present step, and what is left of a job goes back into the queue. A
-process that dies is started anew, with growing pauses.
+process that dies is started anew, with growing pauses. Its log goes to stderr as `log_format` says; with `metrics_port`
+it is shown to who watches it, of several processes each on a port of its own.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import signal
 import subprocess
 import sys
@@ -19,9 +22,12 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from mnemic import config
 from mnemic.errors import InputError
 from mnemic.shells.cli import logged
 from mnemic.shells.cli.face import Face, face_of
+
+_log = logging.getLogger(__name__)
 
 _CALM: Final = 30.0  # seconds after which a process counts as having started well
 _LONGEST: Final = 30.0  # seconds between two starts at most
@@ -34,6 +40,10 @@ def worker(
     threads: Annotated[int | None, typer.Option(help="Threads for each lane (default: the settings').")] = None,
     processes: Annotated[int, typer.Option(help="Processes to start and look after.")] = 1,
     kinds: Annotated[str | None, typer.Option(help="Kinds of jobs, comma-separated (default: all).")] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(help="Port for /metrics, /health, /ready; with more processes, the ports after it too."),
+    ] = None,
 ) -> None:
     """Do background work until SIGTERM or Ctrl-C, which drain: nothing is lost, what runs ends its present step."""
     face = face_of(context)
@@ -44,24 +54,53 @@ def worker(
         settings["worker_threads"] = threads
     if kinds is not None:
         settings["worker_kinds"] = kinds
-    if processes == 1:
-        _work(face, settings)
-    else:
-        _look_after(face, processes, threads, kinds)
+    if metrics_port is not None:
+        settings["metrics_port"] = metrics_port
+    known = config.load(face.home, settings)
+    with ExitStack() as last:
+        last.callback(logged.serve(known, debug=face.debug))
+        if processes == 1:
+            _work(face, settings)
+        else:
+            _look_after(_Plan(face, threads, kinds, known.metrics_port), processes)
 
 
 def _work(face: Face, settings: dict[str, Any]) -> None:
     over = _until_told()
-    with ExitStack() as open_things:
-        memory = open_things.enter_context(face.memory(**settings))
-        told = memory.settings
-        open_things.callback(logged.serve(told, debug=face.debug))
-        shown = f"working on {told.worker_kinds or 'all kinds'}, {told.worker_threads} thread(s) a lane"
-        if told.metrics_port:
-            shown += f", figures at {open_things.enter_context(memory.expose(draining=over.is_set))}/metrics"
-        face.note(f"{shown}; Ctrl-C drains and ends")
-        over.wait()
-        face.note("draining")
+    with ExitStack() as last:
+        with face.memory(**settings) as memory:
+            told = memory.settings
+            if told.metrics_port:  # it is shown until all is drained
+                last.callback(memory.expose(draining=over.is_set).close)
+            shown = {"kinds": told.worker_kinds or "all", "threads": told.worker_threads}
+            _log.info("worker_started", extra={"pid": os.getpid(), **shown})
+            over.wait()
+            _log.info("worker_draining", extra={"pid": os.getpid()})
+        _log.info("worker_ended", extra={"pid": os.getpid()})
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What the processes are started with. `port` is that of the first one's figures, 0 for none."""
+
+    face: Face
+    threads: int | None
+    kinds: str | None
+    port: int
+
+    def command(self, number: int) -> list[str]:
+        """Return the command of one process; they are numbered from 0."""
+        face = self.face
+        command = [sys.executable, "-m", "mnemic"]
+        if face.home is not None:
+            command += ["--home", face.home]
+        command += [flag for flag, given in (("--debug", face.debug), ("--quiet", face.quiet)) if given]
+        command += ["worker"]
+        if self.threads is not None:
+            command += ["--threads", str(self.threads)]
+        if self.kinds is not None:
+            command += ["--kinds", self.kinds]
+        return [*command, "--metrics-port", str(self.port + number if self.port else 0)]
 
 
 @dataclass
@@ -73,26 +112,26 @@ class _Child:
     failures: int = 0
 
 
-def _look_after(face: Face, count: int, threads: int | None, kinds: str | None) -> None:
+def _look_after(plan: _Plan, count: int) -> None:
     """Start processes, start those anew that die, and drain them all at the end."""
-    command = _command(face, threads, kinds)
     over = _until_told()
-    children = [_started(command) for _ in range(count)]
-    face.note(f"{count} worker processes: {', '.join(str(child.process.pid) for child in children)}")
+    children = [_started(plan.command(number)) for number in range(count)]
+    _log.info("workers_started", extra={"pids": [child.process.pid for child in children]})
     try:
         while not over.wait(0.2):
             for number, child in enumerate(children):
                 if child.process.poll() is not None:
-                    children[number] = _again(face, command, child, over)
+                    children[number] = _again(plan.command(number), child, over)
     finally:
         _drain(children)
 
 
-def _again(face: Face, command: Sequence[str], child: _Child, over: threading.Event) -> _Child:
+def _again(command: Sequence[str], child: _Child, over: threading.Event) -> _Child:
     lived = time.monotonic() - child.begun
     failures = 0 if lived > _CALM else child.failures + 1
     pause = min(_LONGEST, 2.0**failures - 1)
-    face.err.print(f"worker {child.process.pid} ended with {child.process.returncode}; another in {pause:g} s")
+    told = {"pid": child.process.pid, "code": child.process.returncode, "pause": pause}
+    _log.warning("worker_died", extra=told)
     over.wait(pause)
     return _started(command, failures)
 
@@ -112,17 +151,6 @@ def _drain(children: Sequence[_Child]) -> None:
         except subprocess.TimeoutExpired:
             child.process.kill()  # its jobs are taken over when their leases are over
             child.process.wait()
-
-
-def _command(face: Face, threads: int | None, kinds: str | None) -> list[str]:
-    command = [sys.executable, "-m", "mnemic"]
-    if face.home is not None:
-        command += ["--home", face.home]
-    command += [flag for flag, given in (("--debug", face.debug), ("--quiet", face.quiet)) if given]
-    command += ["worker"]
-    if threads is not None:
-        command += ["--threads", str(threads)]
-    return command if kinds is None else [*command, "--kinds", kinds]
 
 
 def _until_told() -> threading.Event:

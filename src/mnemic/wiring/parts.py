@@ -63,6 +63,7 @@ from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
+from mnemic.wiring.moving import backup_of
 from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 
@@ -238,7 +239,7 @@ def _assembled(
         kinds=kinds_of(settings),
     )
     upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
-    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep))
+    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
     desk = JobDesk(store, clock, scoping, workers.queue.announce)
     return Parts(
         settings=settings,

@@ -80,6 +80,14 @@ class SystemClock:
         return self._last
 
 
+class WallClock:
+    """The machine's clock as it is, put back when it is put back: what processes tell each other, such as leases."""
+
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return datetime.now(UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """Everything that an open memory is made of."""
@@ -227,7 +235,8 @@ def _assembled(
     if not replacing:
         retexting.queue()
     settle = partial(_settle, organize, forget)
-    workers = workers_of(settings, store, clock)
+    wall = WallClock() if isinstance(clock, SystemClock) else clock
+    workers = workers_of(settings, store, wall)
     worker = Worker(
         Workplace(store, workers.queue, workers.dispatching),
         handlers_of(organize, reorganizing, reader),
@@ -237,9 +246,9 @@ def _assembled(
         watch=JobWatch(watch),
         kinds=kinds_of(settings),
     )
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
-    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep))
-    desk = JobDesk(store, clock, scoping, workers.queue.announce)
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=workers.dispatching.sweep)
+    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep))
+    desk = JobDesk(store, wall, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
         clock=clock,
@@ -272,7 +281,7 @@ def _assembled(
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=worker,
-        waiting=Waiting(store, clock, scoping, worker, desk),
+        waiting=Waiting(store, wall, scoping, worker, desk),
         jobs=desk,
         periodic=periodic,
         queue=workers.queue,

@@ -46,8 +46,8 @@ class Backlog:
 
     def waiting(self, cube_key: int | None = None) -> int:
         """Return how many jobs of this kind are open, in one cube or in all."""
-        where = f"kind = '{EMBED}' AND {OPEN}" + (f" AND cube_key = {cube_key}" if cube_key is not None else "")
-        return int(self.engine.ask(f"SELECT count(*) FROM job WHERE {where}")[0][0])  # noqa: S608 - words of ours
+        words = f"SELECT count(*) FROM job WHERE kind = '{EMBED}' AND {OPEN}"  # noqa: S608 - words of ours
+        return int(self.engine.ask(words if cube_key is None else f"{words} AND cube_key = {cube_key}")[0][0])
 
     def clear(self) -> None:
         """Remove what waits."""
@@ -58,7 +58,7 @@ class Backlog:
             return
         names = _columns(self.engine)
         values = ", ".join("job.id || '-' || series.n" if name in ("id", "merge") else f"job.{name}" for name in names)
-        series = f"SELECT 1000000 UNION ALL SELECT n + 1 FROM series WHERE n < {999_999 + count}"
+        series = f"SELECT 1000000 UNION ALL SELECT n + 1 FROM series WHERE n < {999_999 + count}"  # noqa: S608 - words of ours
         target, where = ", ".join(names), f"job.id = '{job_id}' AND job.cube_key = {cube_key}"
         copied = f"INSERT INTO job ({target}) SELECT {values} FROM job, series WHERE {where}"  # noqa: S608 - words of ours
         self.engine.tell(f"WITH RECURSIVE series(n) AS ({series}) {copied}")

@@ -15,7 +15,7 @@ from typing import Any, Final, Self
 
 from bench.tables import ROOT
 from mnemic import Memory
-from mnemic.testing.postgres_server import PostgresServer, fresh_database, start_postgres
+from mnemic.testing.postgres_server import Databases, PostgresServer, start_postgres
 from mnemic.testing.redis_server import RedisServer
 
 ENGINES: Final = ("sqlite", "postgres", "redis")
@@ -97,8 +97,8 @@ class Servers:
 
     @cached_property
     def postgres(self) -> PostgresServer:
-        """A server that waits for its disk."""
-        server = start_postgres(settings=DURABLE)
+        """A server that waits for its disk, and has it in a folder for temporary files, not in memory."""
+        server = start_postgres(Path(tempfile.gettempdir()), DURABLE)
         self._open.callback(server.close)
         return server
 
@@ -113,7 +113,7 @@ class Servers:
         with tempfile.TemporaryDirectory() as home, ExitStack() as held:
             settings = {"home": home, "embedder": "hashing", "llm": "none"}
             if name != "sqlite":
-                settings["database_url"] = held.enter_context(fresh_database(self.postgres.url))
+                settings["database_url"] = held.enter_context(Databases(self.postgres.url).fresh())
             if name == "redis":
                 self.redis.flush()
                 settings["redis_url"] = self.redis.url

@@ -39,14 +39,16 @@ def tables(servers: Servers, *, quick: bool, engines: Sequence[str] = ENGINES) -
             backlog = Backlog(engine)
             cubes = backlog.cubes(size.cubes)
             backlog.put(cubes, size.jobs // size.cubes)
-            rows += [[TITLES[name], count, *_measured(engine, backlog, cubes, count, size)] for count in size.processes]
+            for_each = ((count, _measured(engine, backlog, cubes, count, size)) for count in size.processes)
+            rows += [[TITLES[name], count, *found] for count, found in for_each]
     columns = ["engine", "processes", "bare insert/s", "bare stream/s", "adds/s", "adds : insert"]
     columns += ["empty jobs/s", "jobs : insert", "jobs : stream", "organize jobs/s"]
     note = (
-        f"{os.cpu_count()} cores for all: processes, servers and what else runs here. Each figure is of so many processes "
-        f"at once, {size.seconds:g} s each: a bare insert and commit that waits for the disk; XADD, XREADGROUP, XACK; "
-        "`Memory.add` of a message with the hashing embedder, each process its own user; jobs that find nothing to do, "
-        f"{size.cubes} cubes with a backlog; jobs that read one new message each. Workers: `mnemic worker --threads 1`."
+        f"{os.cpu_count()} cores for all: processes, servers and what else runs here. Each figure is of so many "
+        f"processes at once, {size.seconds:g} s each: a bare insert and commit that waits for the disk; XADD, "
+        "XREADGROUP, XACK; `Memory.add` of a message with the hashing embedder, each process its own user; jobs that "
+        f"find nothing to do, {size.cubes} cubes with a backlog; jobs that read one new message each. Workers are "
+        "processes of one thread."
     )
     return [Table("(t) Throughput", columns, rows, note)]
 

@@ -130,7 +130,7 @@ class Order:
         if self._rule is not Rule.ONE_TIME:
             begun = max(head.turn, cube.turns.get(domain, 0.0))
         ends = fairness.ends(begun, traits.cost, cube.weight)
-        moved_on = (begun + ends) / 2 if self._rule is Rule.HALF_ON else begun
+        moved_on = fairness.moves_to(begun, ends) if self._rule is Rule.HALF_ON else begun
         self._virtual[domain] = max(moved_on, self._virtual[domain])
         cube.turns[domain] = ends
         job = cube.waiting[kind].popleft()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 FAULTS = {
     "positions with a gap or a repeat": """
@@ -45,24 +46,36 @@ FAULTS = {
 """What must not be found, and the query that finds it."""
 
 UNFINISHED = {
-    "a message that was not read": "SELECT id FROM message WHERE NOT extracted",
+    "a message that was not read": "SELECT id FROM message WHERE extracted = 0",
     "a job that did not end well": "SELECT id || state FROM job WHERE state NOT IN ('done', 'queued')",
 }
 """What must not be found once all jobs are done; what was searched meanwhile may queue one more."""
 
 
+ON_POSTGRES = {
+    "an entry without words": "SELECT key FROM entry WHERE key NOT IN (SELECT key FROM entry_text)",
+    "words without an entry": "SELECT key FROM entry_text WHERE key NOT IN (SELECT key FROM entry)",
+}
+"""The queries that read otherwise on PostgreSQL."""
+
+Ask = Callable[[str], Sequence[tuple[Any, ...]]]
+
+
 def faults(folder: Path, *, finished: bool) -> list[str]:
-    """Return the name of each fault of a store, with the rows that show it."""
+    """Return the name of each fault of a store in a folder, with the rows that show it."""
     with closing(sqlite3.connect(folder / "mnemic.db")) as connection:
-        found = [f"quick_check: {row}" for (row,) in connection.execute("PRAGMA quick_check") if row != "ok"]
-        found += [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
-        connection.execute("INSERT INTO entry_text (entry_text) VALUES ('integrity-check')")
-        found.extend(_broken(connection, FAULTS | (UNFINISHED if finished else {})))
-    return found
+        return broken(lambda query: connection.execute(query).fetchall(), finished=finished)
 
 
-def _broken(connection: sqlite3.Connection, queries: dict[str, str]) -> Iterator[str]:
-    for name, query in queries.items():
-        rows = connection.execute(query).fetchmany(3)
-        if rows:
-            yield f"{name}: {rows}"
+def broken(ask: Ask, *, finished: bool, postgres: bool = False) -> list[str]:
+    """Return the name of each fault of a store that answers queries, with the rows that show it."""
+    queries = FAULTS | (UNFINISHED if finished else {}) | (ON_POSTGRES if postgres else {})
+    found = [] if postgres else list(_unwhole(ask))
+    return found + [f"{name}: {rows[:3]}" for name, query in queries.items() if (rows := ask(query))]
+
+
+def _unwhole(ask: Ask) -> Iterator[str]:
+    """Yield what SQLite itself finds wrong with its file."""
+    yield from (f"quick_check: {row}" for (row,) in ask("PRAGMA quick_check") if row != "ok")
+    yield from (f"foreign key: {row}" for row in ask("PRAGMA foreign_key_check"))
+    ask("INSERT INTO entry_text (entry_text) VALUES ('integrity-check')")

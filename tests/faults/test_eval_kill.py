@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from mnemic.evaluation.journal import FILE
-from tests.faults.surviving import PATIENCE
 
 CONVERSATIONS, QUESTIONS = 3, 4
+PATIENCE = 120  # seconds before a process that says nothing is a failure
 
 
 def written(folder: Path) -> Path:

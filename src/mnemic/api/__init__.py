@@ -2,6 +2,7 @@
 
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.memory import Memory, Messages
+from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex
 
-__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "reindex"]
+__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "backup", "backups", "move", "reindex", "reopen"]

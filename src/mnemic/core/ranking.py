@@ -62,7 +62,8 @@ class Question:
     """A question, ready for ranking. Times are microseconds; `speakers` are names that it mentions, as stored.
 
     `entities` are groups of places in `stems`: each the words of a name or of a quotation, that count only together.
-    `products` are those of the view's rows with the vector, when they were worked out for several questions at once.
+    `products` are those of the view's rows with the vector, when they were worked out for several questions at once, or
+    by the store; with these come `pair_norms`, in the place of the view's.
     """
 
     vector: Vector | None
@@ -74,6 +75,7 @@ class Question:
     spans: Sequence[tuple[int, int]]
     reference: int
     products: Scores | None = None
+    pair_norms: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +205,11 @@ def cosine(view: CubeView, question: Question, eligible: NDArray[np.bool_], word
     return np.maximum(nearness(view, question.vector, eligible, worded) if known is None else known, np.float32(0))
 
 
-def pair_cosine(view: CubeView, plain: Scores) -> Scores:
+def pair_cosine(view: CubeView, plain: Scores, norms: Scores | None = None) -> Scores:
     """Return the cosine of the question and the sum of each passage's vector and the one before it."""
     before = np.append(plain, np.float32(0))[view.previous]
-    return np.asarray(np.minimum((plain + before) / view.pair_norms, 1), dtype=np.float32)
+    lengths = view.pair_norms if norms is None else norms
+    return np.asarray(np.minimum((plain + before) / lengths, 1), dtype=np.float32)
 
 
 def look(
@@ -234,7 +237,7 @@ def look(
     channels = {
         "dense": dense,
         "lexical": words,
-        "dense_pair": pair_cosine(view, dense),
+        "dense_pair": pair_cosine(view, dense, question.pair_norms),
         "lexical_pair": pair_words,
     }
     shares = _shares(weights)

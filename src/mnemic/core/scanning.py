@@ -3,7 +3,8 @@
 A row is kept as it is stored, in 16-bit floats, whose bits are moved into 32 when they are multiplied. A large view is
 first looked through by the signs of its rows' components (`codes_of`): a sixteenth of the memory, no multiplication.
 The nearest by code, and those that hold the question's words, get their true cosine; the others that which their code
-tells. Codes follow from rows: there is nothing to train, to keep or to rebuild.
+tells. Codes follow from rows: there is nothing to train, to keep or to rebuild. Of a view whose vectors are apart, the
+store is asked for the likely ones (`ports.near`), and what it is asked is said here.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mnemic.model.index import REBIAS, Codes, CubeView, Halves, Vector, codes_of, moved
+from mnemic.model.index import REBIAS, Codes, CubeView, Halves, Posting, Vector, codes_of, moved
 
 Scores = NDArray[np.float32]
 """Shape (rows,)."""
+
+NEAREST: Final = 400
+"""Entries that the store is asked for, when it compares vectors itself: true cosines need no more to choose from."""
 
 _ROWS: Final = 512  # multiplied at once: their 32-bit floats stay in the processor's second cache
 _COLUMNS: Final = 16_384  # codes compared at once, for the same reason
 _LIKELY: Final = 2_000  # entries by code, and as many by words, whose cosine is true
 _SHARE: Final = 100  # or one of so many entries, when that is more
 _FAR: Final = 1 << 13  # bits: more than a code has
+_FEW: Final = 10_000  # entries that the store compares one by one
 _LEADING: Final = 500  # of them bring their neighbours along, or a quarter when that is more
 
 
@@ -46,7 +51,7 @@ def products(rows: Halves, vectors: Sequence[Vector]) -> NDArray[np.float32]:
 
 def worked_out(view: CubeView, vectors: Sequence[Vector | None]) -> list[Scores | None]:
     """Return the products of a view's rows with the vectors of questions; None where each is to do its own."""
-    if view.codes or len(vectors) < 2:
+    if view.codes or view.apart or len(vectors) < 2:
         return [None] * len(vectors)
     given = [vector for vector in vectors if vector is not None]
     found = iter(products(view.vectors, given))
@@ -74,6 +79,47 @@ def nearness(view: CubeView, vector: Vector, eligible: NDArray[np.bool_] | None,
     around = _around(view, likely[_best(order, max(_LEADING, count // 4))])
     found[around] = products(np.take(view.vectors, around, axis=0), [vector])[0]
     return found
+
+
+def is_few(eligible: NDArray[np.bool_]) -> bool:
+    """Tell whether so few may be found that the store compares them all."""
+    return int(np.count_nonzero(eligible)) <= _FEW
+
+
+def places_apart(
+    view: CubeView, near: NDArray[np.int64], postings: Sequence[Posting], eligible: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """Return the places in a view, whose vectors are apart, of which the true cosine is worth asking the store for.
+
+    All of them when these are few; else those near the question, by their keys, the best by its words, and what was
+    said around both.
+    """
+    if is_few(eligible):
+        likely = np.flatnonzero(eligible)
+    else:
+        by_vector = _places_of(view, near)
+        likely = np.union1d(by_vector[eligible[by_vector]], _by_words(view, postings, eligible))
+    return likely if len(likely) > 2 * _LIKELY else np.union1d(likely, _around(view, likely)).astype(np.int64)
+
+
+def lengths_of_pairs(cosines: Scores) -> Scores:
+    """Return the lengths of sums of two unit vectors, from their cosines."""
+    return np.sqrt(np.maximum(2 + 2 * cosines, np.float32(1e-3)))
+
+
+def _places_of(view: CubeView, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    places = np.minimum(np.searchsorted(view.keys, keys), len(view) - 1)
+    return np.asarray(places[view.keys[places] == keys], dtype=np.int64)
+
+
+def _by_words(view: CubeView, postings: Sequence[Posting], eligible: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the eligible that hold the most of the question's words, the rare ones first."""
+    scores = np.zeros(len(view), dtype=np.float32)
+    for keys, _ in postings:
+        if len(keys):
+            scores[_places_of(view, keys)] += np.float32(np.log1p(len(view) / len(keys)))
+    held = np.flatnonzero((scores > 0) & eligible)
+    return held[_best(scores[held], NEAREST)]
 
 
 def _around(view: CubeView, places: NDArray[np.int64]) -> NDArray[np.int32]:

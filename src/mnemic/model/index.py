@@ -6,6 +6,7 @@ memory. A view is a snapshot of all entries of a cube; it is shared between thre
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, overload
@@ -50,6 +51,9 @@ class Entry:
     live: bool = True
     traits: int = 0
 
+
+STRANGERS: Final = np.float32(math.sqrt(2))
+"""The length of the sum of two vectors that have nothing to do with each other."""
 
 CODED: Final = 50_000
 """Entries from which a view carries codes: multiplying as many takes 15 to 20 ms of one core."""
@@ -125,6 +129,9 @@ class CubeView:
     the places in these arrays of the passages said just before and after in the same session (-1: none), and
     `pair_norms` the length of a passage's vector added to the one before it. `versions` are empty where an entry is
     of no memory, `codes` in a view of fewer than `CODED` entries. `traits` are bits of `text.Trait`.
+
+    In a view whose vectors are `apart`, `vectors` and `codes` are empty, and `pair_norms` a guess: the store compares
+    vectors itself (`ports.near`).
     """
 
     cube_key: int
@@ -154,3 +161,8 @@ class CubeView:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the vectors of these entries are not here, but in an index of the store."""
+        return len(self.vectors) < len(self.keys)

@@ -143,8 +143,8 @@ class Turns(Protocol):
         """Store the tokens that a cube has left."""
         ...
 
-    def waiting(self, cube_key: int, job_id: str) -> Job | None:
-        """Return a job that still waits."""
+    def up(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job that may be taken: at the head, or offered; None when it is not, or not any more."""
         ...
 
     def running(self, cube_key: int, lane: str | None = None) -> Sequence[Job]:

@@ -6,8 +6,8 @@ error, never content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol, runtime_checkable
 
 from mnemic.model.language import Prompt, Reply
 
@@ -39,4 +39,13 @@ class LanguageModel(Protocol):
 
     def close(self) -> None:
         """End connections and processes of its own; a later call may open them again."""
+        ...
+
+
+@runtime_checkable
+class ListsModels(Protocol):
+    """What a `LanguageModel` has besides when a server answers for it, which can be asked without spending tokens."""
+
+    def models(self) -> Sequence[str]:
+        """Return the names of the models that the server says it has. Raises `mnemic.errors.LanguageError`."""
         ...

@@ -25,6 +25,7 @@ from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
 from mnemic.ports.usage import UsageLog
@@ -351,6 +352,11 @@ class Transaction(Protocol):
         ...
 
     @property
+    def near(self) -> Near:
+        """Vectors of large cubes, where the engine compares them."""
+        ...
+
+    @property
     def jobs(self) -> Jobs:
         """Background work."""
         ...
@@ -430,6 +436,10 @@ class Store(Protocol):
     @property
     def bell(self) -> Bell:
         """Wakes who waits for jobs, as far as this engine reaches: this process, or all that share a server."""
+        ...
+
+    def time(self) -> datetime | None:
+        """Return the time of a server that several machines share; None when this machine's clock is everybody's."""
         ...
 
     def scrub(self) -> bool:

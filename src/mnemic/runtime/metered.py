@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
@@ -58,6 +59,10 @@ class MeteredStore:
     def scrub(self) -> bool:
         """Take what was erased out of the engine's logs."""
         return self._store.scrub()
+
+    def time(self) -> datetime | None:
+        """Return the time of a server that several machines share."""
+        return self._store.time()
 
     def check(self) -> Sequence[tuple[str, bool, str]]:
         """Look the store over."""

@@ -85,12 +85,10 @@ class Dispatching:
         with self._store.write() as tx:
             tx.enter_all()
             standing = tx.turns.wait_for(ticket.cube_key)
-            job = None if standing is None else tx.turns.waiting(ticket.cube_key, ticket.job_id)
+            job = None if standing is None else tx.turns.up(ticket.cube_key, ticket.job_id)
+            if standing is None or job is None or self._is_held_back(tx, job, standing):
+                return None
             now = self._clock.now()
-            if standing is None or job is None or job.not_before > now:  # a ticket from before it was put off
-                return None
-            if self._is_held_back(tx, job, standing):
-                return None
             started = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
             if not job.alone:
                 tx.turns.advance(job.cube_key, job.lane, now, [job.kind], anew=False)
@@ -223,7 +221,7 @@ class Dispatching:
     def _tried(self, tx: Transaction, head: Head, now: datetime, worker: str | None) -> Job | Head | None:
         """Start a head; None when it cannot be now, and the head with its true turn when that is a later one."""
         standing = tx.turns.lock(head.cube_key)
-        job = None if standing is None else tx.turns.waiting(head.cube_key, head.job_id)
+        job = None if standing is None else tx.turns.up(head.cube_key, head.job_id)
         if standing is None or job is None:
             return None
         if (turn := tx.turns.turn(job.cube_key, job.lane, job.priority)) > head.turn:

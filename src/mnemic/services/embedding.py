@@ -13,6 +13,8 @@ from mnemic.services.indexing import entry_texts, identity
 BATCH: Final = 64
 """Entries in one transaction."""
 
+_SPREAD: Final = 500  # vectors in one transaction
+
 
 class Embedding:
     """Embeds a cube's entries, a batch at a time."""
@@ -36,6 +38,20 @@ class Embedding:
             keyed = [(key, vector) for (key, _), vector in zip(waiting, vectors, strict=True)]
             tx.index.set_vectors(cube_key, revision, keyed)
         return len(waiting)
+
+    def spread(self, cube_key: int) -> int:
+        """Put one batch of a large cube's vectors into the store's own index of them (`ports.near`), where it has one.
+
+        Return how many, 0 when there is nothing to do. Until all are there, views of the cube hold them as before.
+        """
+        with self._store.read() as tx:
+            tx.enter(cube_key)
+            if not tx.near.outgrown(cube_key):
+                return 0
+        with self._store.write() as tx:
+            tx.enter(cube_key)
+            tx.cubes.touch(cube_key)  # who adds to the cube does so before or after, and so leaves nothing out
+            return tx.near.spread(cube_key, _SPREAD)
 
 
 def _embedded(entry: Entry, text: str) -> str:

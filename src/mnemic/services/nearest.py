@@ -17,7 +17,11 @@ def nearest(tx: Transaction, cube_key: int, vectors: Vector) -> list[tuple[str, 
     rows = np.flatnonzero(view.live & np.isin(view.kinds, kinds))
     if not rows.size:
         return []
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    cosines = (widened(view.vectors[rows]) @ (vectors / np.where(norms > 0, norms, 1)).T).max(axis=1)
+    if view.apart:
+        every = [tx.near.cosines(cube_key, vector, view.keys[rows]) for vector in vectors]
+        cosines = np.max(np.stack(every), axis=0)
+    else:
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        cosines = (widened(view.vectors[rows]) @ (vectors / np.where(norms > 0, norms, 1)).T).max(axis=1)
     order = np.argsort(-cosines, kind="stable")
     return [(view.owners[int(rows[place])], float(cosines[place])) for place in order]

@@ -63,6 +63,8 @@ class Organize:
         for done in chain(self._tiering.run(cube_key), self._promoting.run(cube_key)):
             tick(done)
         self._promoting.archive(cube_key)
+        while done := self._embedding.spread(cube_key):
+            tick(done)
         for each in self._further:
             each.queue(cube_key)
 

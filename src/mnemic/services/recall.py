@@ -37,6 +37,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.meter import SILENT, Meter
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.apart import compared
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, with_notes, without_repeats
 from mnemic.services.laps import Laps
 from mnemic.services.questions import Questions
@@ -220,7 +221,7 @@ class Recall:
                     vector = self._vector(spoken(request.query, view), {}, notes)
                     if notes:
                         raise EmbedderError(notes[0])  # weights that are learned without vectors would be wrong ones
-                    question, postings = self._question(tx, (cube, view), request, vector)
+                    question, postings = self._question(tx, (cube, view), request, vector, eligible)
                     yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
     def _best(self, found: _Found, hits: Sequence[Hit], request: Request) -> Results:
@@ -276,7 +277,7 @@ class Recall:
         laps("filter")
         if not bool(eligible.any()):
             return [], 0.0
-        question, postings = self._question(tx, place, request, vector, products)
+        question, postings = self._question(tx, place, request, vector, eligible, products)
         limit = request.limit + _SPARE
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count, passed=laps)
@@ -307,6 +308,7 @@ class Recall:
         place: tuple[Cube, CubeView],
         request: Request,
         vector: Vector | None,
+        eligible: NDArray[np.bool_],
         products: Scores | None = None,
     ) -> tuple[Question, Sequence[Posting]]:
         """Return a question ready for ranking in a cube, and where its words stand there."""
@@ -315,6 +317,9 @@ class Recall:
         wanted = question_words(request.query, speakers)
         terms = terms_of(wanted)
         stems, postings = match_words(wanted, dict(zip(terms, tx.index.postings(cube.key, terms), strict=True)))
+        norms = None
+        if view.apart and vector is not None:
+            products, norms = compared(tx, view, vector, postings, eligible)
         question = Question(
             vector=vector,
             stems=stems,
@@ -325,6 +330,7 @@ class Recall:
             spans=self._spans(request),
             reference=to_micros(request.reference),
             products=products,
+            pair_norms=norms,
         )
         return question, postings
 

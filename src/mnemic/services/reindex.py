@@ -37,6 +37,8 @@ class Reindex:
                 if progress is not None:
                     progress(done, total)
             self._renew_segments(key)
+            while self._embedding.spread(key):
+                pass
         with self._store.write() as tx:
             tx.finish_model_change()
         return done

@@ -1,5 +1,6 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
+from mnemic.wiring.clocks import SystemClock
 from mnemic.wiring.exposing import expose, exposition_of
 from mnemic.wiring.models import (
     MODELS,
@@ -8,15 +9,18 @@ from mnemic.wiring.models import (
     build_llm,
     build_reranker,
     missing_package,
+    models_of,
     pull_model,
     recommended_models,
 )
-from mnemic.wiring.parts import Parts, SystemClock, build
+from mnemic.wiring.moving import backup_of, move, reopen
+from mnemic.wiring.parts import Parts, build
 
 __all__ = [
     "MODELS",
     "Parts",
     "SystemClock",
+    "backup_of",
     "build",
     "build_embedder",
     "build_judge",
@@ -25,6 +29,9 @@ __all__ = [
     "expose",
     "exposition_of",
     "missing_package",
+    "models_of",
+    "move",
     "pull_model",
     "recommended_models",
+    "reopen",
 ]

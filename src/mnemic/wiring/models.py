@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, Unpack
 from mnemic.config import Settings
 from mnemic.errors import InputError
 from mnemic.ports.embedder import Embedder
-from mnemic.ports.llm import LanguageModel
+from mnemic.ports.llm import LanguageModel, ListsModels
 from mnemic.ports.reranker import Reranker
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 MODELS: Final = "models"
 """The folder in a memory's folder that pulled models lie in."""
 
+
+_SHORT: Final = 5.0  # seconds that a server has to say which models it has
 
 PACKAGES: Final[Mapping[str, str]] = {"openai": "openai", "anthropic": "anthropic", "local": "xllamacpp"}
 """The package that each provider of language models needs; the extra that brings it has the provider's name."""
@@ -92,6 +95,20 @@ def missing_package(provider: str) -> str | None:
     """Return the package that a provider of language models needs and that is not installed, None when all is there."""
     package = PACKAGES.get(provider)
     return package if package is not None and find_spec(package) is None else None
+
+
+def models_of(settings: Settings) -> Sequence[str] | None:
+    """Return the models that the language model's server says it has; None where no server is asked.
+
+    One short try, no tokens. Raises `LanguageError` when it does not answer.
+    """
+    model = build_llm(replace(settings, llm_timeout=_SHORT, llm_tries=1))
+    if model is None:
+        return None
+    try:
+        return model.models() if isinstance(model, ListsModels) else None
+    finally:
+        model.close()
 
 
 def build_judge(settings: Settings) -> LanguageModel | None:

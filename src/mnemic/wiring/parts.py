@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
+from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
@@ -29,6 +30,7 @@ from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
+from mnemic.services.checking import check_work
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -59,6 +61,7 @@ from mnemic.services.tiering import Tiering
 from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
+from mnemic.wiring.clocks import ServerClock, SystemClock, WallClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
@@ -66,26 +69,6 @@ from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 _log = logging.getLogger(__name__)
 
 _MEGABYTE: Final = 1_000_000
-
-
-class SystemClock:
-    """The machine's clock, never going back within the process."""
-
-    def __init__(self) -> None:
-        self._last = datetime.min.replace(tzinfo=UTC)
-
-    def now(self) -> datetime:
-        """Return the present moment."""
-        self._last = max(self._last, datetime.now(UTC))
-        return self._last
-
-
-class WallClock:
-    """The machine's clock as it is, put back when it is put back: what processes tell each other, such as leases."""
-
-    def now(self) -> datetime:
-        """Return the present moment."""
-        return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +133,8 @@ class Parts:
             self.watch.spans.close()
 
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
-        """Look everything over: the store's parts, the queue, then the embedder."""
-        found = [*self.store.check(), *self.queue.check()]
+        """Look everything over: the store's parts, the queue, the background work, then the embedder."""
+        found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -178,7 +161,6 @@ def build(
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
     embedder = MeteredEmbedder(embedder, watch)
-    clock = clock or SystemClock()
     closers = [close_embedder]
     if llm is None and (llm := build_llm(settings)) is not None:
         closers.append(llm.close)
@@ -187,6 +169,7 @@ def build(
     store = SqlStore(
         settings.database_url or settings.folder,
         connections=settings.database_connections,
+        comparing=Comparing(settings.vector_index, settings.vector_index_from),
         model=embedder.name,
         width=partial(getattr, embedder, "width"),
         cache_bytes=settings.cache_megabytes * _MEGABYTE,
@@ -194,14 +177,23 @@ def build(
     )
     metered = MeteredStore(store, watch)
     try:
+        clock = clock or _clock(settings, store, closers)
         parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
     except BaseException:
         for close in (store.close, *closers):
             close()
         raise
     if reranker is not None:
-        parts.recall.reranking = Reranking(reranker, clock)
+        parts.recall.reranking = Reranking(reranker, parts.clock)
     return parts
+
+
+def _clock(settings: Settings, store: Store, closers: list[Callable[[], None]]) -> Clock:
+    if not settings.database_url:
+        return SystemClock()
+    clock = ServerClock(store.time)
+    closers.append(clock.close)
+    return clock
 
 
 def _assembled(

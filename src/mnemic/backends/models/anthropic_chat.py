@@ -19,6 +19,7 @@ from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.text import estimate_tokens
 
 _ROUTE: Final = "/v1/messages"
+_MODELS: Final = "/v1/models"
 _OWN: Final = "https://api.anthropic.com"
 _TOOL: Final = "answer"
 _NOTHING: Final = "."
@@ -88,6 +89,11 @@ class AnthropicChat:
             if reply.text.startswith(said) and (rest := reply.text[len(said) :]):
                 yield rest
         yield reply
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server says it has."""
+        with self._line.telling():
+            return self._line.listed(_MODELS)
 
     def close(self) -> None:
         """End the connections; a later call opens them again."""

@@ -86,6 +86,13 @@ class Line:
             return client.post(route, **asked)
         return client.post(route, **asked, stream=True, stream_cls=self._library().Stream[object])
 
+    def listed(self, route: str) -> list[str]:
+        """Return the names of the models that the server says it has, which costs no tokens."""
+        body = as_json(self._open().get(route, cast_to=object, options={"headers": tracing.headers()}))
+        data = body.get("data") if isinstance(body, dict) else None
+        found = [each.get("id") for each in data if isinstance(each, dict)] if isinstance(data, list) else []
+        return [name for name in found if isinstance(name, str)]
+
     def agreed(self, post: Callable[[D], Any], way: D, plainer: Callable[[D, str], D | None]) -> tuple[Any, D]:
         """Post in one way, and in plainer ones as long as the server refuses; return the answer and what was agreed.
 

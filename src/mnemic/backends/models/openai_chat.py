@@ -27,6 +27,7 @@ from mnemic.model.language import Prompt, Reply
 from mnemic.text import estimate_tokens
 
 _ROUTE: Final = "/chat/completions"
+_MODELS: Final = "/models"
 _OWN: Final = "https://api.openai.com/v1"
 _THOUGHTS: Final = ("reasoning_content", "reasoning")
 _THINKS: Final = re.compile(r"\br1\b|qwq|think|reason", re.IGNORECASE)
@@ -105,6 +106,11 @@ class OpenAIChat:
         if reply.text != "".join(shown):
             self._inside.add(model)
         yield reply
+
+    def models(self) -> list[str]:
+        """Return the names of the models that the server says it has."""
+        with self._line.telling():
+            return self._line.listed(_MODELS)
 
     def close(self) -> None:
         """End the connections; a later call opens them again."""

@@ -59,13 +59,19 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What a server told of itself. `runs` names, shard by shard, the process that holds it."""
+    """What a server told of itself. `runs` names, shard by shard, the process that holds it.
+
+    `full` is the share of its memory's limit that is used, 0 without a limit; `unsaved` that its last snapshot failed.
+    """
 
     title: str
     cluster: bool
     acknowledges_and_deletes: bool
     evicts: str
     runs: Sequence[str] = ()
+    full: float = 0.0
+    appends: bool = False
+    unsaved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +146,17 @@ class Link:
                 return _looked_over(client, self.name)
             finally:
                 client.close()
+
+    def has_more_shards(self) -> bool:
+        """Tell whether another process spreads a cluster's cubes over more shards than this one does."""
+        from redis.cluster import RedisCluster  # noqa: PLC0415
+
+        with self.telling():
+            whole = RedisCluster.from_url(self._place.url, **_options())
+            try:
+                return bool(whole.exists(self._layout.epoch(self._layout.shards)))
+            finally:
+                whole.close()
 
     def ask(self, shard: int, *commands: Command) -> list[Any]:
         """Send commands to a shard's server at once; return the answers in order. Raises `QueueError` or `Lost`."""
@@ -243,7 +260,6 @@ def _options() -> dict[str, Any]:
 
     return {
         "decode_responses": True,
-        "legacy_responses": False,
         "protocol": 2,  # every server speaks it, and nothing comes unasked
         "retry": Retry(NoBackoff(), 0),
         "socket_connect_timeout": CONNECT,
@@ -254,7 +270,7 @@ def _options() -> dict[str, Any]:
 
 def _looked_over(client: Any, name: str) -> Server:
     """Return what a server tells of itself. Raises `UnfitError` for one that is too old."""
-    told = {**client.info("server"), **client.info("memory")}
+    told = {**client.info("server"), **client.info("memory"), **client.info("persistence")}
     version = str(told.get("redis_version", ""))
     numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
     valkey = told.get("valkey_version")
@@ -270,6 +286,9 @@ def _looked_over(client: Any, name: str) -> Server:
         acknowledges_and_deletes=valkey is None and numbers >= _ACKNOWLEDGES_AND_DELETES,
         evicts="" if str(told.get("maxmemory_policy", "")) == "noeviction" else str(told.get("maxmemory_policy", "")),
         runs=[str(told.get("run_id", ""))],
+        full=int(told.get("used_memory", 0)) / most if (most := int(told.get("maxmemory", 0))) else 0.0,
+        appends=bool(told.get("aof_enabled")),
+        unsaved=str(told.get("rdb_last_bgsave_status", "ok")) != "ok",
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from mnemic.backends.queues.carrier import Carrier
 from mnemic.backends.queues.database import DatabaseQueue
-from mnemic.backends.queues.link import Lost, Place
+from mnemic.backends.queues.link import Lost, Place, Server
 from mnemic.backends.queues.notes import Carried
 from mnemic.backends.queues.reading import Reader, Reading
 from mnemic.backends.queues.station import Rules, Station
@@ -25,6 +25,7 @@ from mnemic.model.job import Job
 from mnemic.ports.clock import Clock
 from mnemic.ports.queue import Bell, Rows
 
+_FULL: Final = 0.9  # share of the memory's limit from which it is told
 _LOOK: Final = 1.0  # seconds that a worker asks the rows before it sees whether the server is back
 
 
@@ -86,14 +87,13 @@ class StreamsQueue:
         link = self._station.link
         try:
             server = link.look()
+            shards = server.cluster and link.has_more_shards()
         except (QueueError, Lost) as error:
             return [("queue", False, f"{error}; jobs are taken from the database until it is back")]
         told = f"{server.title} at {link.name}{' (cluster)' if server.cluster else ''}"
-        found = [("queue", True, f"{told}; {len(self._waiters)} wait for a job here, {self._station.notes.held} run")]
-        if server.evicts:
-            advice = "set it to noeviction: what Redis throws away comes late, as it has to be found again"
-            found.append(("queue memory", False, f"{told} has maxmemory-policy {server.evicts}; {advice}"))
-        return found
+        kept = "an append-only file" if server.appends else "no append-only file: after a restart, ids are carried anew"
+        here = f"{len(self._waiters)} wait for a job here, {self._station.notes.held} run; it keeps {kept}"
+        return [("queue", True, f"{told}; {here}"), *_memory_of(server), *_disk_of(server), *_shards_of(shards)]
 
     def close(self) -> None:
         """Let go of what it holds."""
@@ -156,3 +156,20 @@ class StreamsQueue:
         """Let those who wait go on, by the way that is open now."""
         self._waiters.interrupt()
         self._direct.interrupt()
+
+
+def _memory_of(server: Server) -> Sequence[tuple[str, bool, str]]:
+    if server.evicts:
+        advice = "set it to noeviction: what Redis throws away comes late, as it has to be found again"
+        return [("queue memory", False, f"maxmemory-policy is {server.evicts}; {advice}")]
+    return [("queue memory", server.full < _FULL, f"{server.full:.0%} of its limit is used")] if server.full else []
+
+
+def _disk_of(server: Server) -> Sequence[tuple[str, bool, str]]:
+    told = "its last snapshot failed: it may refuse what is written (stop-writes-on-bgsave-error)"
+    return [("queue disk", False, told)] if server.unsaved else []
+
+
+def _shards_of(more: bool) -> Sequence[tuple[str, bool, str]]:  # noqa: FBT001 - what was seen
+    told = "another process spreads cubes over more shards; redis_shards must be the same in all of them"
+    return [("queue shards", False, told)] if more else []

@@ -52,8 +52,6 @@ class SqlCounts:
 
     def bytes_on_disk(self) -> int:
         """Return the size of the whole store, all cubes together: of its files, or of its database on a server."""
-        if self._connection.dialect.name != "sqlite":
-            return int(self._connection.scalar(select(func.pg_database_size(func.current_database()))) or 0)
         if self._connection.dialect.name == "postgresql":
             return int(self._connection.scalar(_DATABASE_SIZE) or 0)
         path = Path(self._connection.engine.url.database or "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from importlib import resources
 from typing import Final, Protocol
 
@@ -34,6 +35,11 @@ class Database(Protocol):
     """
 
     @property
+    def has_vectors(self) -> bool:
+        """Whether the engine can compare vectors, given an extension."""
+        ...
+
+    @property
     def bell(self) -> Bell:
         """Wakes who waits for jobs, as far as this engine reaches."""
         ...
@@ -56,6 +62,10 @@ class Database(Protocol):
 
     def outside_transaction(self) -> AbstractContextManager[Connection]:
         """Open a connection without a transaction, for what the engine refuses inside one."""
+        ...
+
+    def time(self) -> datetime | None:
+        """Return the server's time; None when there is no server and the machine's clock is everybody's."""
         ...
 
     def scrub(self) -> bool:

@@ -87,8 +87,16 @@ def postings(connection: Connection, cube_key: int, stems: Sequence[str]) -> lis
     names = [_term(cube_key, stem) for stem in stems]
     if _is_postgres(connection):
         return postgres_text.postings(connection, cube_key, names)
-    found = dict(_POSTINGS.rows(connection, {"terms": names})) if names else {}
+    short = _shortened(names)
+    found = dict(_POSTINGS.rows(connection, {"terms": [*names, *short]})) if names else {}
+    for other in short.keys() & found.keys():
+        found[short[other]] = ",".join(filter(None, [found.get(short[other]), found[other]]))
     return [_counted(found[name]) if name in found else _NOWHERE for name in names]
+
+
+def _shortened(names: Sequence[str]) -> dict[str, str]:
+    """Return very long terms by the names that PostgreSQL has them under: a store that was moved from it keeps them."""
+    return {short: name for name in names if (short := postgres_text.name_of(name)) != name}
 
 
 def _counted(joined: str) -> Posting:
@@ -110,10 +118,11 @@ def frequencies(connection: Connection, cube_key: int, stems: Sequence[str]) -> 
     if _is_postgres(connection):
         held = postgres_text.frequencies(connection, cube_key, list(named))
         return found | {named[term]: count for term, count in held.items()}
+    named |= {short: named[name] for short, name in _shortened(list(named)).items()}
     names = list(named)
     for start in range(0, len(names), 500):
         for term, count in connection.execute(_FREQUENCIES, {"terms": names[start : start + 500]}):
-            found[named[term]] = count
+            found[named[term]] += count
     return found
 
 

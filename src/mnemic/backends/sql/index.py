@@ -8,13 +8,15 @@ seen by the next search and a large cube is not read again for each new message.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Integer, bindparam, delete, func, insert, literal_column, select, update
 
 from mnemic.backends.sql import fulltext, rows
 from mnemic.backends.sql import schema as s
+from mnemic.backends.sql.postgres_near import IS_READY, PostgresNear
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.backends.sql.views import Held, ViewCache, follow, read_view
 from mnemic.errors import NotFoundError
@@ -23,32 +25,75 @@ from mnemic.text import index_terms, traits_of
 
 _CHUNK: Final = 500  # ids in one statement
 _NEW_ENTRY = Prepared(insert(s.entry).returning(s.entry.c.key))
+_KEYED_ENTRY = Prepared(insert(s.entry))
+_NEXT_KEYS = Prepared(
+    select(func.nextval(func.pg_get_serial_sequence("entry", "key")).label("key")).select_from(
+        func.generate_series(1, bindparam("count", type_=Integer))
+    )
+)
 _NEW_VECTOR = Prepared(insert(s.vector))
 _STATE = s.cube_state.c
 _REVISION = Prepared(select(_STATE.revision, _STATE.erasures).where(_STATE.cube_key == bindparam("cube")))
+_REVISION_BESIDE = Prepared(
+    select(_STATE.revision, _STATE.erasures, literal_column(f"({IS_READY})").label("ready")).where(
+        _STATE.cube_key == bindparam("cube")
+    )
+)
 _EMBEDDED = (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """What a transaction sees of a cube; `light` when the engine compares its vectors."""
+
+    revision: int
+    erasures: int
+    light: bool
+
+    def shows(self, held: Held) -> bool:
+        """Tell whether a view is of this moment."""
+        same = (held.view.revision, held.erasures) == (self.revision, self.erasures)
+        return same and (not len(held.view) or held.view.apart == self.light)
 
 
 class SqlIndex:
     """Implements `ports.store.Index`."""
 
-    def __init__(self, connection: Connection, cache: ViewCache, *, writing: bool = False) -> None:
+    def __init__(
+        self, connection: Connection, cache: ViewCache, near: PostgresNear | None = None, *, writing: bool = False
+    ) -> None:
+        """`near` is the engine's own index of vectors, where there is one."""
         self._connection = connection
         self._cache = cache
+        self._near = near
         self._writing = writing
 
     def add(self, cube_key: int, revision: int, entries: Sequence[Entry]) -> None:
         """Index entries: text and vector, in this transaction."""
         documents, vectors = [], []
-        for entry in entries:
-            stems, length = index_terms(entry.text)
-            values = _entry_values(cube_key, revision, entry, length)
-            key = _NEW_ENTRY.scalar(self._connection, values)
+        read = [index_terms(entry.text) for entry in entries]
+        rows_of = [
+            _entry_values(cube_key, revision, entry, length) for entry, (_, length) in zip(entries, read, strict=True)
+        ]
+        for entry, (stems, _), key in zip(entries, read, self._stored(rows_of), strict=True):
             documents.append(fulltext.document(cube_key, key, stems))
             if entry.vector is not None:
                 vectors.append(vector_values(cube_key, key, self._cache.model, entry.vector))
         fulltext.insert(self._connection, documents)
+        self._put_vectors(cube_key, vectors)
+
+    def _stored(self, entries: Sequence[dict[str, object]]) -> Sequence[int]:
+        """Store entries; return their keys. PostgreSQL gives the keys of several at once, and takes them together."""
+        if len(entries) < 2 or self._connection.dialect.name != "postgresql":
+            return [_NEW_ENTRY.scalar(self._connection, values) for values in entries]
+        keys = [row.key for row in _NEXT_KEYS.rows(self._connection, {"count": len(entries)})]
+        _KEYED_ENTRY.run_each(self._connection, [{**each, "key": key} for each, key in zip(entries, keys, strict=True)])
+        return keys
+
+    def _put_vectors(self, cube_key: int, vectors: Sequence[Mapping[str, Any]]) -> None:
         _NEW_VECTOR.run_each(self._connection, vectors)
+        if self._near is not None:
+            self._near.add(self._connection, cube_key, [(each["entry_key"], each["data"]) for each in vectors])
 
     def sync(self, cube_key: int, revision: int, owner: str, entries: Sequence[Entry]) -> None:
         """Make these the owner's entries: known versions get their new validity, new ones are added, others go.
@@ -103,7 +148,7 @@ class SqlIndex:
         self._connection.execute(delete(s.vector).where(*old))
         values = [vector_values(cube_key, key, self._cache.model, vector) for key, vector in vectors if key in alive]
         if values:
-            _NEW_VECTOR.run_each(self._connection, values)
+            self._put_vectors(cube_key, values)
             self._connection.execute(update(s.entry).where(*present).values(changed=revision))
 
     def remove(self, cube_key: int, owners: Sequence[str]) -> int:
@@ -128,25 +173,32 @@ class SqlIndex:
 
     def view(self, cube_key: int) -> CubeView:
         """Return the cube's entries as of this transaction, from the cache when it is current."""
-        current = _REVISION.first(self._connection, {"cube": cube_key})
-        if current is None:
-            raise NotFoundError("this cube was deleted by another call")
+        current = self._moment(cube_key)
         held = self._cache.find(cube_key)
-        if held is not None and (held.view.revision, held.erasures) == tuple(current):
+        if held is not None and current.shows(held):
             return held.view
         if self._writing:  # what is not committed is for this transaction only
-            return self._made(cube_key, held, *current, apart=True).view
+            return self._made(cube_key, held, current, aside=True).view
         with self._cache.making(cube_key):
-            held = self._made(cube_key, self._cache.find(cube_key), *current)
+            held = self._made(cube_key, self._cache.find(cube_key), current)
             self._cache.put(held)
         return held.view
 
-    def _made(self, cube_key: int, held: Held | None, revision: int, erasures: int, *, apart: bool = False) -> Held:
-        if held is None or held.view.revision > revision:  # this transaction sees an older moment than the cache
-            return read_view(self._connection, self._cache, cube_key, revision, erasures)
-        if (held.view.revision, held.erasures) == (revision, erasures):
+    def _moment(self, cube_key: int) -> _Moment:
+        beside = self._near is not None and self._near.compares
+        found = (_REVISION_BESIDE if beside else _REVISION).first(self._connection, {"cube": cube_key})
+        if found is None:
+            raise NotFoundError("this cube was deleted by another call")
+        return _Moment(found.revision, found.erasures, light=beside and bool(found.ready))
+
+    def _made(self, cube_key: int, held: Held | None, current: _Moment, *, aside: bool = False) -> Held:
+        older = held is not None and held.view.revision > current.revision  # this transaction sees an older moment
+        if held is None or older or (len(held.view) and held.view.apart != current.light):
+            args = (cube_key, current.revision, current.erasures)
+            return read_view(self._connection, self._cache, *args, light=current.light)
+        if current.shows(held):
             return held
-        return follow(self._connection, self._cache, held, revision, erasures, apart=apart)
+        return follow(self._connection, self._cache, held, current.revision, current.erasures, apart=aside)
 
     def postings(self, cube_key: int, stems: Sequence[str]) -> Sequence[Posting]:
         """Return, for each stem, the entries that hold it."""
@@ -179,7 +231,7 @@ class SqlIndex:
         return np.zeros(self._cache.width, dtype=np.float32)
 
 
-def vector_values(cube_key: int, key: int, model: str, vector: Vector) -> dict[str, object]:
+def vector_values(cube_key: int, key: int, model: str, vector: Vector) -> dict[str, Any]:
     """Return a vector's row."""
     data = vector.astype("<f2").tobytes()
     return {"cube_key": cube_key, "entry_key": key, "model": model, "width": len(vector), "data": data}

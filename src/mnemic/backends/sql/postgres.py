@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine
@@ -20,9 +21,11 @@ from sqlalchemy.pool import QueuePool
 
 from mnemic.backends.sql import schema
 from mnemic.backends.sql.database import EVERYWHERE, NOWHERE, Reach, run_migrations, version_of
+from mnemic.backends.sql.identity import STATE, STATE_QUERY
 from mnemic.backends.sql.postgres_bell import PostgresBell
 from mnemic.backends.sql.postgres_checks import look_over
 from mnemic.backends.sql.postgres_errors import is_starting, reason_of, store_error
+from mnemic.backends.sql.postgres_near import SEARCHING
 from mnemic.backends.sql.postgres_text import ERASED
 from mnemic.errors import InputError, StoreError
 
@@ -59,6 +62,7 @@ _SESSION: Final = (
     "SET lock_timeout = '60s'; "  # as SQLite's `busy_timeout`
     "SET jit = off; "  # it costs more than our statements
     "SET client_min_messages = warning; "
+    f"{SEARCHING}; "
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
 """Said to each connection. What is acknowledged is on disk; stronger promises than `on` are left as they are."""
@@ -78,17 +82,21 @@ _OLDER_SNAPSHOTS: Final = (
 class PostgresDatabase:
     """Implements `database.Database`."""
 
+    has_vectors = True
+
     def __init__(self, url: str, connections: int) -> None:
         self._driver = _driver()
         self._arguments = {**_DEFAULTS, **_read_url(self._driver, url)}
         self.place = _place(self._arguments)
         self._most = max(2, connections - 1)  # one is for the bell
         self._erased: str | None = None
+        self._is_made = False
         self.engine = self._make_engine()
         self.bell = PostgresBell(self.connect, self._driver.Error)
         try:
             self._check_server()
             self._migrate()
+            self._is_made = True
         except BaseException:
             self.close()
             raise
@@ -145,6 +153,12 @@ class PostgresDatabase:
         with self._translated(), self.engine.connect() as connection:
             yield connection
 
+    def time(self) -> datetime | None:
+        """Return the server's time."""
+        with self.outside_transaction() as connection:
+            told: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return told.astimezone(UTC)
+
     def enter(self, connection: Connection, reach: Reach) -> None:
         """Let an open transaction reach these cubes, and no others."""
         try:
@@ -190,15 +204,25 @@ class PostgresDatabase:
         """Return a connection with a transaction on it, a new one when that at hand was dead: nothing was done yet."""
         connection = self.engine.connect()
         try:
-            _raw(connection).execute(words, prepare=False)
+            self._open(connection, words)
         except self._driver.OperationalError as error:
             _log.info("store_reconnecting", extra={"place": self.place, "reason": reason_of(error)})
             connection.invalidate()
             connection.close()
             self.engine.dispose()  # the others that wait for a call are as dead as this one
             connection = self.engine.connect()
-            _raw(connection).execute(words, prepare=False)
+            self._open(connection, words)
         return connection
+
+    def _open(self, connection: Connection, words: str) -> None:
+        """Begin a transaction; what the store is, is read in the same message, as each transaction looks at it."""
+        if not self._is_made:
+            _raw(connection).execute(words, prepare=False)
+            return
+        found = _raw(connection).execute(f"{words}; {STATE_QUERY}", prepare=False)
+        while found.nextset():
+            pass
+        connection.info[STATE] = dict(found.fetchall())
 
     def _commit(self, connection: Connection) -> None:
         try:

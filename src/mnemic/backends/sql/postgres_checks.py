@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,6 +12,9 @@ from mnemic.backends.sql import schema as s
 
 Finding = tuple[str, bool, str]
 """What was looked at, whether it is well, and what was seen."""
+
+SKEW: Final = 2.0
+"""Seconds that the clocks of the database and of this machine may be apart: a lease lasts some twelve."""
 
 CHECKED: Final = (*(table.name for table in s.CUBES), "entry_text")
 """Tables whose rows PostgreSQL checks by cube, but for those that an extension brings."""
@@ -24,6 +28,8 @@ _UNCHECKED: Final = text(
     "SELECT relname FROM pg_class WHERE oid = ANY (SELECT to_regclass(name) FROM unnest(CAST(:names AS text[])) AS name)"
     " AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname"
 )
+_PGVECTOR: Final = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")
+_NOW: Final = text("SELECT extract(epoch FROM clock_timestamp())")
 _PROMISES: Final = text(
     "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')"
     " AND setting = 'off' ORDER BY name"
@@ -36,7 +42,22 @@ def look_over(connection: Connection, place: str) -> Sequence[Finding]:
     told = f"PostgreSQL {server.version} at {place}, {server.used} of {server.most} connections used"
     off = [row.name for row in connection.execute(_PROMISES)]
     kept = f"{', '.join(off)} off: what was acknowledged may be lost with the machine" if off else "on disk at commit"
-    return [("database server", True, told), ("durability", not off, kept), _row_level(connection)]
+    found = [("database server", True, told), ("durability", not off, kept), _row_level(connection)]
+    return [*found, _pgvector(connection), _clock(connection)]
+
+
+def _pgvector(connection: Connection) -> Finding:
+    version = connection.scalar(_PGVECTOR)
+    absent = "not there: vectors are compared in this process; CREATE EXTENSION vector, by an administrator, adds it"
+    return "pgvector", True, absent if version is None else str(version)
+
+
+def _clock(connection: Connection) -> Finding:
+    """Compare the clocks: leases are told by those of the workers, and read by all."""
+    before = time.time()
+    theirs = float(connection.scalar(_NOW) or 0)
+    ours = (before + time.time()) / 2
+    return "clock", abs(theirs - ours) < SKEW, f"the database's is {theirs - ours:+.2f} s beside this machine's"
 
 
 def _row_level(connection: Connection) -> Finding:

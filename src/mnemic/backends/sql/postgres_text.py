@@ -7,6 +7,7 @@ which says to the row-level checks what it looks for: otherwise no index could b
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
@@ -22,8 +23,11 @@ from mnemic.model.index import Posting
 ERASED: Final = "mnemic_erased"
 """Under this name a connection keeps the transaction on it that has erased something."""
 
-_MOST: Final = 255  # positions of a term, by PostgreSQL's limit
+MOST: Final = 255
+"""Positions of a term, by PostgreSQL's limit."""
+
 _LONG: Final = 200  # bytes; PostgreSQL takes up to 2,046
+_NAMED: Final = re.compile(f".{{{_LONG}}}_[0-9a-f]{{32}}")
 _CHUNK: Final = 500  # terms in one call
 _INSERT: Final = Prepared(
     text("INSERT INTO entry_text (cube_key, key, terms) VALUES (:cube_key, :key, CAST(:terms AS tsvector))")
@@ -54,7 +58,7 @@ def delete(connection: Connection, cube_key: int, keys: Sequence[int]) -> None:
 
 def postings(connection: Connection, cube_key: int, terms: Sequence[str]) -> list[Posting]:
     """Return, for each term, the entries of one cube that hold it."""
-    names = [_name(term) for term in terms]
+    names = [name_of(term) for term in terms]
     found: dict[str, Posting] = {}
     for some in _chunks(list(dict.fromkeys(names))):
         for row in _POSTINGS.rows(connection, {"cube": cube_key, "terms": some}):
@@ -64,7 +68,7 @@ def postings(connection: Connection, cube_key: int, terms: Sequence[str]) -> lis
 
 def frequencies(connection: Connection, cube_key: int, terms: Sequence[str]) -> dict[str, int]:
     """Return in how many entries of one cube each term stands; those that stand nowhere are left out."""
-    named = {_name(term): term for term in terms}
+    named = {name_of(term): term for term in terms}
     found: dict[str, int] = {}
     for some in _chunks(list(named)):
         for row in _FREQUENCIES.rows(connection, {"cube": cube_key, "terms": some}):
@@ -80,7 +84,7 @@ def note_erasure(connection: Connection) -> None:
 def _as_vector(terms: Iterable[str]) -> str:
     """Return terms as PostgreSQL reads them: 'a':1 'b':1A,2A."""
     return " ".join(
-        f"'{_name(term)}':1" if count == 1 else f"'{_name(term)}':{_repeated(min(count, _MOST))}"
+        f"'{name_of(term)}':1" if count == 1 else f"'{name_of(term)}':{_repeated(min(count, MOST))}"
         for term, count in Counter(terms).items()
     )
 
@@ -89,9 +93,9 @@ def _repeated(count: int) -> str:
     return ",".join(f"{place}A" for place in range(1, count + 1))
 
 
-def _name(term: str) -> str:
-    """Return a term as it stands in the index: one that is too long for it by its hash."""
-    if len(term) <= _LONG:
+def name_of(term: str) -> str:
+    """Return a term as it stands in the index: one that is too long for it by its hash. So named, it stays so."""
+    if len(term) <= _LONG or _NAMED.fullmatch(term):
         return term
     return f"{term[:_LONG]}_{content_hash(term)}"
 

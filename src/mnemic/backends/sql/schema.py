@@ -12,6 +12,7 @@ conditions of indexes for other engines than SQLite, as naming an engine here im
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -49,7 +50,12 @@ metadata = MetaData(
 )
 
 _SHORT: Final = 100  # characters, of 4 bytes at most
+_CUT: Final = re.compile(f".{{{_SHORT}}}\u2026[0-9a-f]{{32}}", re.DOTALL)
 _Key = BigInteger().with_variant(Integer, "sqlite")
+
+
+FOLDED: Final = "folded"
+"""In a column's `info`: the column of which it holds the words, folded."""
 
 
 class Words(TypeDecorator[str]):
@@ -63,24 +69,27 @@ class Words(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
         """Return what the engine can hold."""
-        if value is None:
-            return value
-        if "\0" in value and dialect.name == "postgresql":
+        return None if value is None else self.held(value, dialect.name)
+
+    def held(self, value: str, engine: str) -> str:
+        """Return what is left of words in an engine; what is left of that is the same again."""
+        if "\0" in value and engine == "postgresql":
             value = value.replace("\0", "\ufffd")
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Sought(Words):
-    """Words that are compared and never shown. PostgreSQL's indexes hold 2,704 bytes: there, what is long is cut, and
-    the hash of all of it put behind.
+    """Words that are compared and never shown: those of another column, folded, which its `info` names.
+
+    PostgreSQL's indexes hold 2,704 bytes: there, what is long is cut, and the hash of all of it put behind.
     """
 
     cache_ok = True
 
-    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
+    def held(self, value: str, engine: str) -> str:
         """Return what an index of the engine can hold."""
-        found = super().process_bind_param(value, dialect)
-        if found is None or dialect.name != "postgresql" or len(found) <= _SHORT or len(found.encode()) <= 4 * _SHORT:
+        found = super().held(value, engine)
+        if engine != "postgresql" or len(found.encode()) <= 4 * _SHORT or _CUT.fullmatch(found):
             return found
         return f"{found[:_SHORT]}\u2026{content_hash(found)}"
 
@@ -239,7 +248,7 @@ memory = Table(
     _id(),
     Column("kind", Text, nullable=False),
     Column("subject", Words, nullable=False),
-    Column("subject_key", Sought, nullable=False),
+    Column("subject_key", Sought, nullable=False, info={FOLDED: "subject"}),
     Column("attribute", Words, nullable=False),
     Column("value_key", Words, nullable=False),
     Column("locked", Boolean, nullable=False, server_default=text("false")),
@@ -303,7 +312,7 @@ entity = Table(
     _cube(),
     _id(),
     Column("name", Words, nullable=False),
-    Column("name_key", Sought, nullable=False),
+    Column("name_key", Sought, nullable=False, info={FOLDED: "name"}),
     Column("type", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     UniqueConstraint("cube_key", "name_key", "type"),

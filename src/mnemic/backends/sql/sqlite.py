@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +53,8 @@ _BEGIN_WRITE: Final = Prepared(text("BEGIN IMMEDIATE"))
 
 class SqliteDatabase:
     """Implements `database.Database`."""
+
+    has_vectors = False
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -119,6 +122,10 @@ class SqliteDatabase:
         """Open a connection without a transaction, for what the engine refuses inside one (checkpoints, VACUUM)."""
         with _translated(), self.engine.connect().execution_options(mnemic_plain=True) as connection:
             yield connection
+
+    def time(self) -> datetime | None:
+        """Return None: who shares a file shares a machine's clock."""
+        return None
 
     @contextmanager
     def setting_up(self) -> Iterator[Connection]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
+from mnemic.backends.sql.postgres_near import Comparing, PostgresNear, SqlNear, opened_index
 from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
@@ -40,11 +42,19 @@ class SqlTransaction:
     """Implements `ports.store.Transaction`; each part is made when it is first asked for."""
 
     def __init__(
-        self, database: Database, connection: Connection, cache: ViewCache, reach: Reach, *, writing: bool = False
+        self,
+        database: Database,
+        connection: Connection,
+        cache: ViewCache,
+        near: PostgresNear | None,
+        reach: Reach,
+        *,
+        writing: bool = False,
     ) -> None:
         self.connection = connection
         self._database = database
         self._cache = cache
+        self._near = near
         self._reach = reach
         self._writing = writing
 
@@ -76,7 +86,12 @@ class SqlTransaction:
     @cached_property
     def index(self) -> SqlIndex:
         """The search index."""
-        return SqlIndex(self.connection, self._cache, writing=self._writing)
+        return SqlIndex(self.connection, self._cache, self._near, writing=self._writing)
+
+    @cached_property
+    def near(self) -> SqlNear:
+        """Vectors that the engine compares."""
+        return SqlNear(self.connection, self._near)
 
     @cached_property
     def jobs(self) -> SqlJobs:
@@ -152,11 +167,13 @@ class SqlStore:
         cache_bytes: int,
         replacing: bool = False,
         connections: int = 16,
+        comparing: Comparing | None = None,
     ) -> None:
         """Open a folder (SQLite) or an address (PostgreSQL, with so many connections at most).
 
         `width` is asked for only when the store does not know the model's width. Raises `StoreVersionError` and
-        `StoreModelError`; `replacing` lets another model in, for `reindex`.
+        `StoreModelError`; `replacing` lets another model in, for `reindex`. `comparing` says where vectors are
+        compared: by this process, unless pgvector is there; `InputError` when it is asked for and is not.
         """
         self._closed = False
         self._replacing = replacing
@@ -171,6 +188,7 @@ class SqlStore:
                     known = check_model(connection, model, width, replacing=replacing)
                     if not is_read(connection):
                         read_anew(connection)
+            self._near, self._why_not = opened_index(self._database, model, known, comparing or Comparing())
         except BaseException:
             self._database.close()
             raise
@@ -188,7 +206,7 @@ class SqlStore:
         reach = self._reach
         with self._database.read(reach) as connection:
             self._check_model(connection)
-            yield SqlTransaction(self._database, connection, self._cache, reach)
+            yield SqlTransaction(self._database, connection, self._cache, self._near, reach)
 
     @contextmanager
     def write(self) -> Iterator[SqlTransaction]:
@@ -197,7 +215,7 @@ class SqlStore:
         reach = self._reach
         with self._database.write(reach) as connection:
             self._check_model(connection)
-            tx = SqlTransaction(self._database, connection, self._cache, reach, writing=True)
+            tx = SqlTransaction(self._database, connection, self._cache, self._near, reach, writing=True)
             yield tx
         for cube_key in tx.cubes.deleted:
             self._cache.drop(cube_key)
@@ -218,6 +236,11 @@ class SqlStore:
         found: Reach = getattr(self._entered, "cubes", NOWHERE)
         return found
 
+    def time(self) -> datetime | None:
+        """Return the time of the database's server; None when there is none."""
+        self._check_open()
+        return self._database.time()
+
     def scrub(self) -> bool:
         """Take what was erased out of the engine's logs and dead rows; False when a reader holds on to it for now."""
         self._check_open()
@@ -231,7 +254,10 @@ class SqlStore:
             entries = connection.scalar(select(func.count()).select_from(s.entry)) or 0
             indexed = fulltext.count(connection)
             stale = len(SqlTerms(connection).stale_cubes())
-        return [*found, ("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}")]
+        found.append(("full-text index", entries == indexed, f"{indexed} of {entries} entries{_stale(stale)}"))
+        if self._why_not:
+            found.append(("vector index", True, f"vectors are compared in this process: pgvector: {self._why_not}"))
+        return found
 
     def sizes(self) -> Sizes:
         """Return how much the store holds, and what this process keeps of it in memory."""

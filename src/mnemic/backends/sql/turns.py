@@ -117,7 +117,7 @@ _LIST_UNDER: Final = Prepared(
     )
     .values(turn=bindparam("to"))
 )
-_WAITING_JOB: Final = Prepared(select(s.job).where(*_MINE, is_waiting()))
+_UP_JOB: Final = Prepared(select(s.job).where(*_MINE, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")))
 _RUNNING_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), _RUNNING))
 _RUNNING_IN_LANE: Final = Prepared(select(s.job).where(*_OF_LANE, _RUNNING))
 _STARTED: Final = Prepared(
@@ -257,9 +257,9 @@ class SqlTurns:
         at = rows.micros(standing.refilled_at)
         _SPEND.run(self._connection, {"cube": standing.cube_key, "left": standing.tokens, "at": at})
 
-    def waiting(self, cube_key: int, job_id: str) -> Job | None:
-        """Return a job that still waits."""
-        row = _WAITING_JOB.first(self._connection, {"cube": cube_key, "job_id": job_id})
+    def up(self, cube_key: int, job_id: str) -> Job | None:
+        """Return a job that may be taken: at the head, or offered."""
+        row = _UP_JOB.first(self._connection, {"cube": cube_key, "job_id": job_id})
         return rows.job(row) if row else None
 
     def running(self, cube_key: int, lane: str | None = None) -> Sequence[Job]:

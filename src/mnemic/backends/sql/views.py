@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, case, func, select
 
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.index import CODED, CubeView, Ids, codes_of, widened
+from mnemic.model.index import CODED, STRANGERS, CubeView, Ids, codes_of, widened
 
 Array = NDArray[Any]
 
@@ -49,29 +49,34 @@ _CODE: Final = "code{}"
 _NO_PLACES: Final[Array] = np.empty(0, dtype=np.int32)
 _EMPTY: Final[Array] = np.empty(0, dtype=np.int64)
 
+_COLUMNS: Final = (
+    s.entry.c.key.label("keys"),
+    s.entry.c.kind.label("kinds"),
+    s.entry.c.owner.label("owners"),
+    func.coalesce(s.entry.c.version_id, "").label("versions"),
+    func.coalesce(s.entry.c.session_id, "").label("sessions"),
+    s.entry.c.position.label("positions"),
+    s.entry.c.start.label("starts"),
+    s.entry.c.end.label("ends"),
+    s.entry.c.speaker.label("speakers"),
+    s.entry.c.said_at.label("said_at"),
+    func.coalesce(s.entry.c.valid_to, _NEVER).label("valid_to"),
+    s.entry.c.length.label("lengths"),
+    s.entry.c.traits.label("traits"),
+    s.entry.c.live.label("live"),
+)
+_MINE: Final = s.entry.c.cube_key == bindparam("cube_key")
+_LIGHT: Final = select(*_COLUMNS).where(_MINE)  # in no order: sorting these rows would cost more than reading them
 _ROWS: Final = (
-    select(
-        s.entry.c.key.label("keys"),
-        s.entry.c.kind.label("kinds"),
-        s.entry.c.owner.label("owners"),
-        func.coalesce(s.entry.c.version_id, "").label("versions"),
-        func.coalesce(s.entry.c.session_id, "").label("sessions"),
-        s.entry.c.position.label("positions"),
-        s.entry.c.start.label("starts"),
-        s.entry.c.end.label("ends"),
-        s.entry.c.speaker.label("speakers"),
-        s.entry.c.said_at.label("said_at"),
-        func.coalesce(s.entry.c.valid_to, _NEVER).label("valid_to"),
-        s.entry.c.length.label("lengths"),
-        s.entry.c.traits.label("traits"),
-        s.entry.c.live.label("live"),
-        case((s.vector.c.model == bindparam("model"), s.vector.c.data)).label("vectors"),
-    )
+    select(*_COLUMNS, case((s.vector.c.model == bindparam("model"), s.vector.c.data)).label("vectors"))
     .outerjoin(s.vector, (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key))
-    .where(s.entry.c.cube_key == bindparam("cube_key"))
-)  # in no order: sorting these rows would cost more than reading them
+    .where(_MINE)
+)
+_SINCE: Final = s.entry.c.changed > bindparam("revision")
 _ALL: Final = Prepared(_ROWS)
-_CHANGED: Final = Prepared(_ROWS.where(s.entry.c.changed > bindparam("revision")))
+_CHANGED: Final = Prepared(_ROWS.where(_SINCE))
+_ALL_LIGHT: Final = Prepared(_LIGHT)
+_CHANGED_LIGHT: Final = Prepared(_LIGHT.where(_SINCE))
 _COUNT: Final = Prepared(select(func.count().label("entries")).where(s.entry.c.cube_key == bindparam("cube_key")))
 _KEYS: Final = Prepared(select(s.entry.c.key.label("keys")).where(s.entry.c.cube_key == bindparam("cube_key")))
 
@@ -144,12 +149,15 @@ class ViewCache:
             self.nbytes -= known.nbytes
 
 
-def read_view(connection: Connection, cache: ViewCache, cube_key: int, revision: int, erasures: int) -> Held:
-    """Read all entries of a cube."""
+def read_view(
+    connection: Connection, cache: ViewCache, cube_key: int, revision: int, erasures: int, *, light: bool = False
+) -> Held:
+    """Read all entries of a cube; without their vectors for a `light` view."""
     count = _COUNT.scalar(connection, {"cube_key": cube_key})
-    growing = Growing(cache.width, _nothing(cache.width), {name: {} for name in _TABLES})
+    growing = Growing(cache.width, _nothing(cache.width, light=light), {name: {} for name in _TABLES})
     growing.reserve(count)
-    for _, columns in _ALL.columns(connection, {"cube_key": cube_key, "model": cache.model}, rows=_CHUNK):
+    mine = {"cube_key": cube_key} if light else {"cube_key": cube_key, "model": cache.model}
+    for _, columns in (_ALL_LIGHT if light else _ALL).columns(connection, mine, rows=_CHUNK):
         growing.take(columns)
     return growing.finished(cube_key, revision, erasures)
 
@@ -163,8 +171,10 @@ def follow(
     if base.erasures != erasures:
         read = _KEYS.columns(connection, {"cube_key": cube_key}, rows=_CHUNK)
         growing.keep(np.concatenate([_EMPTY, *(np.array(columns["keys"]) for _, columns in read)]))
-    since = {"cube_key": cube_key, "model": cache.model, "revision": base.view.revision}
-    for _, columns in _CHANGED.columns(connection, since, rows=_CHUNK):
+    light = base.view.apart
+    mine = {"cube_key": cube_key} if light else {"cube_key": cube_key, "model": cache.model}
+    since = {**mine, "revision": base.view.revision}
+    for _, columns in (_CHANGED_LIGHT if light else _CHANGED).columns(connection, since, rows=_CHUNK):
         growing.take(columns)
     return growing.finished(cube_key, revision, erasures)
 
@@ -231,7 +241,8 @@ class Growing:
         rows: dict[str, Array] = {name: np.array(columns[name], dtype=kind) for name, kind in _NUMBERS.items()}
         rows |= {name: _encoded(columns[name]) for name in _IDS}
         rows |= {name: self._numbers(name, columns[name]) for name in _TABLES}
-        rows["vectors"] = _halves(columns["vectors"], self._width)
+        if "vectors" in self._arrays:
+            rows["vectors"] = _halves(columns["vectors"], self._width)
         if _CODE.format(0) in self._arrays:
             rows |= _codes(rows["vectors"])
         return rows
@@ -263,7 +274,7 @@ class Growing:
     def finished(self, cube_key: int, revision: int, erasures: int) -> Held:
         """Return the view."""
         self._sort()
-        if self._size < CODED:
+        if self._size < CODED or "vectors" not in self._arrays:
             self._arrays = {name: array for name, array in self._arrays.items() if not name.startswith(_CODE[:4])}
         elif _CODE.format(0) not in self._arrays:
             found = _codes(self._arrays["vectors"][: self._size])
@@ -271,6 +282,7 @@ class Growing:
             self._arrays |= {name: _longer(array, self._size, room) for name, array in found.items()}
         previous, following, norms = self._linked()
         parts: dict[str, Any] = {name: _shown(array[: self._size]) for name, array in self._arrays.items()}
+        parts.setdefault("vectors", np.empty((0, self._width), np.float16))
         parts["codes"] = tuple(parts.pop(name) for name in sorted(parts) if name.startswith(_CODE[:4]))
         parts |= {name: Ids(parts[name]) for name in _IDS}
         parts |= {listed: list(self._tables[name]) for name, listed in _NAMES.items()}
@@ -312,6 +324,8 @@ class Growing:
         return previous, following, norms
 
     def _pair_norms(self, rows: Array, before: Array) -> Array:
+        if "vectors" not in self._arrays:
+            return np.where(before >= 0, STRANGERS, np.float32(1))
         vectors, norms = self._arrays["vectors"], np.ones(len(rows), dtype=np.float32)
         paired = np.flatnonzero(before >= 0)
         for start in range(0, len(paired), _CHUNK):
@@ -322,9 +336,10 @@ class Growing:
         return norms
 
 
-def _nothing(width: int) -> dict[str, Array]:
+def _nothing(width: int, *, light: bool) -> dict[str, Array]:
     arrays: dict[str, Array] = {name: np.empty(0, dtype=kind) for name, kind in (*_NUMBERS.items(), *_TABLES.items())}
-    return arrays | {name: np.empty(0, dtype="S1") for name in _IDS} | {"vectors": np.empty((0, width), np.float16)}
+    arrays |= {name: np.empty(0, dtype="S1") for name in _IDS}
+    return arrays if light else arrays | {"vectors": np.empty((0, width), np.float16)}
 
 
 def _encoded(ids: Sequence[str]) -> Array:

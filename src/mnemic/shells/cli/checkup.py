@@ -1,29 +1,32 @@
-"""What `mnemic doctor` looks at: Python, SQLite, the folder, the models, the store; each with what to do about it.
+"""What `mnemic doctor` looks at: the machine, the settings, the models, the store with all that it stands on.
 
-A check never changes what is stored, and a failed one does not keep the next from running.
+A check never changes what is stored, spends no tokens, and a failed one does not keep the next from running. What each
+finding means, and what to do about it, is said in `findings`.
 """
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sqlite3
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterator
+from dataclasses import fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
-
 from mnemic import config, wiring
 from mnemic.config import Settings
-from mnemic.errors import MnemicError
-from mnemic.shells.cli.exits import BAD_INPUT, MODEL, STORE, exit_code
+from mnemic.errors import LanguageError, MnemicError
+from mnemic.hiding import without_secrets
+from mnemic.shells.cli.exits import exit_code
 from mnemic.shells.cli.face import Face
+from mnemic.shells.cli.findings import KNOWN, SAVE, Finding, found
 from mnemic.shells.cli.wording import one_line, plural, size, took
 
 SQLITE_WANTED: Final = (3, 35)
@@ -33,18 +36,21 @@ SAMPLE: Final = [
     f"Sentence number {number} of a small test of speed, about nothing in particular." for number in range(32)
 ]
 
-SAVE: Final = "keep a copy of the folder before you try to mend it"
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+_STANDS_ON: Final = {
+    "database_connections": "database_url",
+    "vector_index": "database_url",
+    "vector_index_from": "database_url",
+    "redis_prefix": "redis_url",
+    "redis_shards": "redis_url",
+    "metrics_host": "metrics_port",
+    "embed_base_url": "embedder",
+    "embed_model": "embedder",
+}
+"""Settings that mean nothing without another one."""
 
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was checked. `exit_code` is what the command ends with when it is wrong."""
-
-    name: str
-    ok: bool
-    told: str
-    advice: str = ""
-    exit_code: int = STORE
+_UNLISTED: Final = frozenset({404, 405, 501})
+"""What servers answer that do not tell which models they have."""
 
 
 def run(face: Face) -> list[Finding]:
@@ -52,27 +58,14 @@ def run(face: Face) -> list[Finding]:
     try:
         settings = config.load(face.home)
     except MnemicError as error:
-        return [_python(), Finding("settings", False, str(error), exit_code=BAD_INPUT)]
-    machine = [_python(), _sqlite(), _folder(settings.folder), _room(settings.folder)]
-    return [*machine, _embedder(settings), _language_model(settings), *_store(face, settings)]
-
-
-def table(findings: list[Finding]) -> RenderableType:
-    """Return the findings, one a row, with advice below what is wrong."""
-    rows = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for _ in range(3):
-        rows.add_column(overflow="fold")  # a path is wrapped, never cut
-    for finding in findings:
-        mark = Text("ok", "bold green") if finding.ok else Text("wrong", "bold red")
-        rows.add_row(mark, finding.name, Text(one_line(finding.told)))
-        if finding.advice and not finding.ok:
-            rows.add_row("", "", Text(f"→ {finding.advice}", "yellow"))
-    return rows
+        return [_python(), found("settings", str(error), ok=False)]
+    machine = [_python(), _sqlite(), *_settings(settings), _folder(settings), _room(settings.folder)]
+    return [*machine, *_backups(settings), _embedder(settings), _language_model(settings), *_store(face, settings)]
 
 
 def _python() -> Finding:
     told = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
-    return Finding("Python", sys.version_info >= (3, 11), told, "Mnemic needs Python 3.11 or newer")
+    return found("Python", told, ok=sys.version_info >= (3, 11))
 
 
 def _sqlite() -> Finding:
@@ -80,24 +73,86 @@ def _sqlite() -> Finding:
         options = {row[0] for row in connection.execute("PRAGMA compile_options")}
     connection.close()
     full_text = "ENABLE_FTS5" in options
-    ok = sqlite3.sqlite_version_info >= SQLITE_WANTED and full_text
     told = f"{sqlite3.sqlite_version}, FTS5 {'there' if full_text else 'missing'}"
-    return Finding("SQLite", ok, told, "use a Python whose SQLite is 3.35 or newer and has FTS5")
+    return found("SQLite", told, ok=sqlite3.sqlite_version_info >= SQLITE_WANTED and full_text)
 
 
-def _folder(folder: Path) -> Finding:
-    near = _existing(folder)
+def _settings(settings: Settings) -> Iterator[Finding]:
+    """Tell what is set, and what of it contradicts the rest."""
+    changed = [name for name in _changed(settings) if name != "home"]  # the folder tells of itself
+    yield found("settings", ", ".join(_told(settings, name) for name in changed) or "all as they come", ok=True)
+    for name in changed:
+        base = _STANDS_ON.get(name)
+        if base is not None and not _is_used(settings, base):
+            other = "embedder is not openai" if base == "embedder" else f"{base} is not"
+            yield found("settings", f"{name} is set and not used: {other}", ok=False, warns=True)
+    if settings.llm == "none" and (settings.llm_model or settings.llm_base_url):
+        yield found("settings", "llm is `none`: the model that is named is not asked", ok=False, warns=True)
+    if settings.database_url and settings.database_connections < 2 * settings.worker_threads + 2:
+        told = f"{settings.worker_threads} worker threads a lane wait for {settings.database_connections} connections"
+        yield found("settings", told, ok=False, warns=True, advice="raise database_connections")
+    if settings.metrics_port and find_spec("prometheus_client") is None:
+        told = "metrics_port is set, but the package prometheus-client is not installed"
+        yield found("settings", told, ok=False, advice="pip install 'mnemic[metrics]'")
+    if settings.metrics_port and settings.metrics_host not in _LOOPBACK:
+        told = f"figures can be read by whoever reaches {settings.metrics_host}:{settings.metrics_port}"
+        yield found("settings", told, ok=False, warns=True, advice="let only Prometheus reach it; no key is asked for")
+    yield from _settings_file(settings.folder / config.FILE)
+
+
+def _changed(settings: Settings) -> list[str]:
+    plain = Settings()
+    return [each.name for each in fields(Settings) if getattr(settings, each.name) != getattr(plain, each.name)]
+
+
+def _is_used(settings: Settings, base: str) -> bool:
+    return settings.embedder == "openai" if base == "embedder" else bool(getattr(settings, base))
+
+
+def _told(settings: Settings, name: str) -> str:
+    hidden = {each.name for each in fields(Settings) if not each.repr}
+    return f"{name} (set)" if name in hidden else f"{name}={without_secrets(str(getattr(settings, name)))}"
+
+
+def _settings_file(file: Path) -> Iterator[Finding]:
+    if os.name != "posix" or not file.is_file():
+        return
+    secret = {each.name for each in fields(Settings) if not each.repr} & tomllib.loads(file.read_text("utf-8")).keys()
+    if secret and file.stat().st_mode & 0o077:
+        yield found("settings file", f"{file} holds {', '.join(sorted(secret))}, and others can read it", ok=False)
+
+
+def _folder(settings: Settings) -> Finding:
+    folder = settings.folder
+    refused = _refusal(folder)
+    if refused:
+        return found("folder", f"{folder}: {refused}", ok=False)
+    locked = [file.name for file in sorted(folder.glob("mnemic.db*")) if not os.access(file, os.R_OK | os.W_OK)]
+    if locked:
+        told = f"{folder}: {', '.join(locked)} cannot be written"
+        return found("folder", told, ok=False, advice="give the files to the user that runs Mnemic (chown)")
+    return found("folder", f"{folder}{'' if folder.exists() else ' (new)'}, writable", ok=True)
+
+
+def _refusal(folder: Path) -> str:
+    """Return why a folder, or the nearest one above it, cannot be written; "" when it can."""
     try:
-        with tempfile.TemporaryFile(dir=near):
-            pass
+        with tempfile.TemporaryFile(dir=_existing(folder)):
+            return ""
     except OSError as error:
-        return Finding("folder", False, f"{folder}: {error.strerror}", "name a folder you may write to with --home")
-    return Finding("folder", True, f"{folder}{'' if folder.exists() else ' (new)'}, writable")
+        return error.strerror or str(error)
 
 
 def _room(folder: Path) -> Finding:
     free = shutil.disk_usage(_existing(folder)).free
-    return Finding("free disk", free >= ROOM_WANTED, size(free), f"free some space: {size(ROOM_WANTED)} or more")
+    return found("free disk", size(free), ok=free >= ROOM_WANTED)
+
+
+def _backups(settings: Settings) -> Iterator[Finding]:
+    if settings.schedule_backup:
+        folder = Path(settings.backup_folder).expanduser() if settings.backup_folder else settings.folder / "backups"
+        refused = _refusal(folder)
+        yield found("backups", f"{folder}: {refused or f'at {settings.schedule_backup!r}, writable'}", ok=not refused)
 
 
 def _embedder(settings: Settings) -> Finding:
@@ -109,44 +164,60 @@ def _embedder(settings: Settings) -> Finding:
         embedder.embed(SAMPLE)
         done = time.perf_counter()
     except MnemicError as error:
-        return Finding("embedder", False, str(error), "see MNEMIC_EMBEDDER", MODEL)
+        return found("embedder", str(error), ok=False)
     speed = len(SAMPLE) / max(done - loaded, 1e-9)
     told = f"{embedder.name}, {embedder.width} wide, loads in {took(loaded - start)}, {speed:,.0f} short texts a second"
-    return Finding("embedder", True, told)
+    return found("embedder", told, ok=True)
 
 
 def _language_model(settings: Settings) -> Finding:
-    """Tell which it is; it is not called, which may cost money."""
+    """Tell which it is, and whether its server is there; no question is put to it, which may cost money."""
     name = "language model"
     try:
         model = wiring.build_llm(settings)
     except MnemicError as error:
-        return Finding(name, False, str(error), "see MNEMIC_LLM_MODEL, and `mnemic models`", MODEL)
+        return found(name, str(error), ok=False)
     if model is None:
-        return Finding(
-            name, True, "none: memory works by rules, answers are quotes; `mnemic models` tells how to set one"
+        return found(
+            name, "none: memory works by rules, answers are quotes; `mnemic models` tells how to set one", ok=True
         )
+    shown = f"{model.name} ({settings.provider})"
     if missing := wiring.missing_package(settings.provider):
-        told = f"{model.name} ({settings.provider}), but the package {missing} is not installed"
-        return Finding(name, False, told, f"pip install 'mnemic[{settings.provider}]'", MODEL)
-    return Finding(name, True, f"{model.name} ({settings.provider}), not called; `mnemic models test llm` does")
+        told = f"{shown}, but the package {missing} is not installed"
+        return found(name, told, ok=False, advice=f"pip install 'mnemic[{settings.provider}]'")
+    return _reached(settings, shown)
+
+
+def _reached(settings: Settings, shown: str) -> Finding:
+    name, further = "language model", "`mnemic models test llm` asks it something"
+    try:
+        models = wiring.models_of(settings)
+    except LanguageError as error:
+        if error.fields.get("status") in _UNLISTED:
+            return found(name, f"{shown} answers, and does not tell which models it has; {further}", ok=True)
+        return found(name, f"{shown}: {error}", ok=False, warns=bool(error.fields.get("passing")))
+    if models is None:
+        return found(name, f"{shown}, not called; {further}", ok=True)
+    if models and settings.llm_model not in models:
+        told = f"{shown} answers, and has no model of that name; it has {', '.join(models[:5])}"
+        return found(name, told, ok=False, warns=True)
+    return found(name, f"{shown} answers, and was asked nothing; {further}", ok=True)
 
 
 def _store(face: Face, settings: Settings) -> list[Finding]:
-    if not settings.folder.exists():
-        return [Finding("store", True, "none yet: the first add makes it")]
+    if not settings.database_url and not settings.folder.exists():
+        return [found("store", "none yet: the first add makes it", ok=True)]
     try:
         with face.memory(worker=False) as memory:
             looked = memory.check()
             stats = memory.stats(user=face.user)
     except MnemicError as error:
         return [Finding("store", False, str(error), SAVE, exit_code(error))]
-    found = [Finding(name, ok, told, SAVE) for name, ok, told in looked if name != "embedder"]
-    waiting = sum(stats.jobs.get(state, 0) for state in ("queued", "running", "failed"))
-    dead = stats.jobs.get("dead", 0)
+    findings = [found(name, told, ok=ok) for name, ok, told in looked if name != "embedder"]
+    order = list(KNOWN)
+    findings.sort(key=lambda each: order.index(each.name) if each.name in KNOWN else len(order))
     told = f"{plural(stats.messages, 'message')} of {one_line(face.user)}, {size(stats.bytes_on_disk)} on disk"
-    jobs = f"{waiting} waiting, {dead} dead"
-    return [*found, Finding("memory", True, told), Finding("jobs", not dead, jobs, "`mnemic jobs list` shows why")]
+    return [*findings, found("memory", told, ok=True)]
 
 
 def _existing(folder: Path) -> Path:

@@ -49,7 +49,9 @@ undo | changing.undo | Correct and erase | Take a change back.
 reorganize | curating.reorganize | Correct and erase | Merge what says the same, close old plans, sum up topics.
 forget | curating.forget | Correct and erase | Erase messages or memories with all that was derived from them.
 export | moving.export | Keep in order | Write a memory as JSON Lines: everything, ready to import again.
-doctor | keeping.doctor | Keep in order | Check Python, SQLite, the folder, the models and the store.
+migrate | migrating.migrate | Keep in order | Move the whole store to another folder, or to PostgreSQL and back.
+backup | migrating.BACKUP | Keep in order | Copy the whole store, while it is in use, to a folder; list copies.
+doctor | keeping.doctor | Keep in order | Check the machine, the settings, the models, the store and the work.
 reindex | keeping.reindex | Keep in order | Compute all vectors again with the embedder of the settings.
 rebuild | keeping.rebuild | Keep in order | Derive topics and memories again from what was said.
 cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from mnemic import __version__
-from mnemic.shells.cli import checkup, showing, upkeep
+from mnemic.shells.cli import checkup, findings, showing, upkeep
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
 
@@ -23,11 +23,11 @@ def version(context: typer.Context) -> None:
 
 
 def doctor(context: typer.Context) -> None:
-    """Check Python, SQLite, the folder, the embedder and the store; say what to do about what is wrong."""
+    """Check the machine, the settings, the models, the store, the queue and the work; say what to do about each."""
     face = face_of(context)
-    findings = checkup.run(face)
-    face.show({"ok": all(one.ok for one in findings), "checks": findings}, lambda: checkup.table(findings))
-    worst = next((one.exit_code for one in findings if not one.ok), 0)
+    checks = checkup.run(face)
+    face.show({"ok": all(one.ok for one in checks), "checks": checks}, lambda: findings.table(checks))
+    worst = next((one.exit_code for one in checks if not one.ok), 0)
     if worst:
         raise typer.Exit(worst)
 

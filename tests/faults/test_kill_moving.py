@@ -1,0 +1,95 @@
+"""A process that moves a store, or keeps it, is killed at any moment: run again it goes on, and all arrives once."""
+
+from __future__ import annotations
+
+import random
+import select
+import subprocess
+import sys
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+from mnemic import Memory, StoreError
+from mnemic.api import backup, backups
+from mnemic.wiring.moving import opened
+from tests.services.stores import HASHING, contents, fill, live
+
+PATIENCE = 120  # seconds
+MOVE = """
+import sys
+import mnemic.services.carrying
+from mnemic.api import move
+mnemic.services.carrying.BYTES = 8_000  # many transactions
+print("began", flush=True)
+moved = move(sys.argv[2], sys.argv[1], progress=lambda done, total: print(done, flush=True))
+print("resumed" if moved.resumed else "at once", flush=True)
+"""
+BACKUP = """
+import sys
+from mnemic.api import backup
+print("began", flush=True)
+backup(sys.argv[2], settings={"home": sys.argv[1]}, progress=lambda done, total: print(done, flush=True))
+"""
+
+
+def killed(code: str, source: Path, target: Path, chance: random.Random, lines: int) -> list[str] | None:
+    """Run a process until it has said so many lines, kill it a moment later; return what it said if it ended itself."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(source), str(target)], stdout=subprocess.PIPE, text=True
+    )  # fmt: skip
+    assert process.stdout is not None
+    said: list[str] = []
+    try:
+        while len(said) < lines:
+            assert select.select([process.stdout], [], [], PATIENCE)[0], "the process says nothing"
+            line = process.stdout.readline()
+            if not line:
+                break
+            said.append(line)
+        else:
+            select.select([], [], [], chance.uniform(0, 0.05))  # somewhere inside the next steps
+    finally:
+        process.kill()
+        said.extend(process.stdout)
+        process.stdout.close()
+        code_ = process.wait(PATIENCE)
+    assert code_ in (0, -9)
+    return said if code_ == 0 else None
+
+
+def noted(target: Path) -> Collection[str]:
+    if not (target / "mnemic.db").exists():
+        return ()
+    with opened(str(target), there=True) as store, store.read() as reading:
+        return reading.notes()
+
+
+def test_a_move_that_is_killed_again_and_again_ends_in_the_same_store(tmp_path: Path) -> None:
+    fill(tmp_path / "old", cubes=110, rows=70)
+    rows = contents(tmp_path / "old")
+    chance = random.Random(20_261_130)
+    target, kills = tmp_path / "new", 0
+    while (said := killed(MOVE, tmp_path / "old", target, chance, chance.randrange(2, 60 * (kills + 1)))) is None:
+        kills += 1
+        assert kills < 20
+        if "moving" in noted(target):
+            with pytest.raises(StoreError, match="is not finished"):
+                Memory(target, settings=HASHING)
+    assert kills > 2 and said[-1] == "resumed\n"
+    assert contents(target) == rows
+
+
+def test_a_backup_that_is_killed_is_no_backup(tmp_path: Path) -> None:
+    live(tmp_path / "memory", users=2, messages=4)
+    rows = contents(tmp_path / "memory")
+    chance = random.Random(20_261_201)
+    for lines in (1, 2, 12):
+        ended = killed(BACKUP, tmp_path / "memory", tmp_path / "kept", chance, lines)
+        found = backups(tmp_path / "kept")
+        assert ended is not None or len(found) <= 1
+        for each in found:
+            assert contents(each.path) == rows
+    kept = backup(tmp_path / "kept", settings={"home": str(tmp_path / "memory")})
+    assert contents(kept.path) == rows

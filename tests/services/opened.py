@@ -59,8 +59,8 @@ def new_store(folder: Path) -> HashingEmbedder:
     return HashingEmbedder(64)
 
 
-def open_parts(folder: Path, clock: SteppedClock, **settings: Any) -> wiring.Parts:
-    """Open the parts of a memory without threads of their own, under a clock that the test moves."""
+def open_parts(folder: Path, clock: SteppedClock | None, **settings: Any) -> wiring.Parts:
+    """Open the parts of a memory without threads of their own, under a clock that the test moves or the machine's."""
     given = Settings(home=str(folder), database_url=address_of(folder), worker=False, **settings)
     return wiring.build(given, embedder=new_store(folder), clock=clock)
 

@@ -159,6 +159,13 @@ class Turns(Protocol):
         """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
         ...
 
+    def catch_up(self, now: datetime, ahead: datetime) -> int:
+        """Make due what was planned, and end leases that were given, by a clock that stood beyond `ahead`.
+
+        It has been put back since. Return how many jobs that concerned.
+        """
+        ...
+
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], *, anew: bool) -> int:
         """Put what is due behind, and the first of each kind that has no head at the head; return how many of these.
 

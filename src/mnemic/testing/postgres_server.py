@@ -318,7 +318,7 @@ def _group() -> int:
 
 def _environment() -> dict[str, str]:
     """Return the environment of the server: errors in English, nothing of the caller's."""
-    return {"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath), "TZ": "UTC"}
+    return {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC"}
 
 
 def _free_port() -> int:

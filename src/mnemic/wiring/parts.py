@@ -239,15 +239,9 @@ def _assembled(
         watch=JobWatch(watch),
         kinds=kinds_of(settings),
     )
-<<<<<<< HEAD
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
-    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
-    desk = JobDesk(store, clock, scoping, workers.queue.announce)
-=======
     upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=workers.dispatching.sweep)
-    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep))
+    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
     desk = JobDesk(store, wall, scoping, workers.queue.announce)
->>>>>>> jobtests
     return Parts(
         settings=settings,
         clock=clock,

@@ -19,6 +19,8 @@ from mnemic.backends.sql.postgres import PostgresDatabase
 from mnemic.backends.sql.postgres_checks import CHECKED
 from mnemic.backends.sql.store import SqlStore
 from mnemic.errors import InputError, StoreError, StoreVersionError
+from mnemic.ids import new_id
+from mnemic.model.job import ORGANIZE, QUICK, Job, Priority, queued
 from mnemic.model.scope import CubeKind
 from mnemic.services.scoping import Scoping
 from mnemic.testing.postgres_server import Databases, PostgresServer, start_postgres
@@ -354,3 +356,28 @@ def test_two_processes_that_make_a_users_first_cube_at_once_share_it(postgres: s
 
         one, other = pool.map(add, (first, second))
         assert one == other
+
+
+def test_whoever_begins_a_job_waits_for_nobody_who_begins_one_of_another_cube(postgres: str) -> None:
+    with opened(postgres) as store:
+        cubes = [new_cube(store, owner) for owner in ("ann", "bob", "cleo")]
+        jobs = [queued(new_id(), cube.key, ORGANIZE, Clock().now()) for cube in cubes]
+
+        def charge(job: Job, virtual: float) -> None:
+            with store.write() as tx:
+                tx.enter_all()
+                tx.turns.charge(job, virtual + 0.5, virtual)
+
+        def virtual_time() -> float:
+            with store.read() as tx:
+                return tx.turns.virtual(QUICK, Priority.NORMAL)
+
+        charge(jobs[0], 1.0)
+        with ThreadPoolExecutor(1) as pool, store.write() as tx:
+            tx.enter_all()
+            tx.turns.charge(jobs[1], 3.5, 3.0)
+            pool.submit(charge, jobs[2], 2.0).result(PATIENCE)  # the other transaction is still open
+            assert virtual_time() == 1.0
+        assert virtual_time() == 3.0
+        charge(jobs[0], 2.5)
+        assert virtual_time() == 3.0, "it never goes back"

@@ -135,7 +135,8 @@ class Turns(Protocol):
     def charge(self, job: Job, turn: float, virtual: float) -> None:
         """Store a cube's turn and the virtual time where this job belongs; its other heads there stand under the turn.
 
-        The virtual time never goes back.
+        The virtual time never goes back. While another transaction moves it, it is left to that one: whoever begins a
+        job waits for nobody who begins one of another cube.
         """
         ...
 

@@ -83,11 +83,28 @@ _VIRTUAL: Final = Prepared(
         s.virtual_time.c.lane == bindparam("job_lane"), s.virtual_time.c.priority == bindparam("urgency")
     )
 )
-_MOVE_ON: Final = Prepared(
+_FIRST_TIME: Final = Prepared(
     text(
         "INSERT INTO virtual_time (lane, priority, turn) VALUES (:job_lane, :urgency, :to)"
-        " ON CONFLICT (lane, priority) DO UPDATE SET turn = excluded.turn WHERE virtual_time.turn < excluded.turn"
+        " ON CONFLICT (lane, priority) DO NOTHING"
     )
+)
+_EARLIER: Final = s.virtual_time.alias("earlier")
+_MOVE_ON: Final = Prepared(
+    update(s.virtual_time)
+    .where(
+        s.virtual_time.c.priority == bindparam("urgency"),
+        s.virtual_time.c.lane.in_(
+            select(_EARLIER.c.lane)
+            .where(
+                _EARLIER.c.lane == bindparam("job_lane"),
+                _EARLIER.c.priority == bindparam("urgency"),
+                _EARLIER.c.turn < bindparam("to"),
+            )
+            .with_for_update(skip_locked=True)
+        ),
+    )
+    .values(turn=bindparam("to"))
 )
 _TURN: Final = Prepared(
     select(s.cube_turn.c.turn).where(
@@ -250,7 +267,9 @@ class SqlTurns:
         there = {"job_lane": job.lane, "urgency": int(job.priority)}
         _CHARGE.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
         _LIST_UNDER.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
-        _MOVE_ON.run(self._connection, {**there, "to": virtual})
+        moved = _MOVE_ON.run(self._connection, {**there, "to": virtual})
+        if not moved and _VIRTUAL.scalar(self._connection, there) is None:
+            _FIRST_TIME.run(self._connection, {**there, "to": virtual})
 
     def spend(self, standing: Standing) -> None:
         """Store the tokens that a cube has left."""

@@ -205,22 +205,20 @@ def _assembled(
     replacing: bool,
 ) -> Parts:
     scoping = Scoping(clock)
-    budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
-    language = None if llm is None else Language(llm, store, clock, budget=budget, watch=store.watch)
+    language = None if llm is None else _language(settings, llm, store, clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = _recall(settings, store, embedder, clock, scoping)
-    every = timedelta(hours=settings.reorganize_hours)
-    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
-    gap = timedelta(hours=settings.page_gap_hours)
-    remember = Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+    remember = _remember(settings, store, embedder, clock, scoping)
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     if not replacing:
         Retexting(store, clock).queue()
     settle = partial(_settle, organize, forget)
-    work = background_of(settings, store, clock, scoping, handlers_of(organize, reorganizing, reader), settle)
+    handlers = handlers_of(organize, reorganizing, reader)
+    work = background_of(settings, store, clock, scoping, handlers, settle)
     return Parts(
         settings=settings,
         clock=clock,
@@ -266,6 +264,23 @@ def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: 
     recall.meter = store.watch.meter
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     return recall
+
+
+def _language(settings: Settings, llm: LanguageModel, store: MeteredStore, clock: Clock) -> Language:
+    budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
+    return Language(llm, store, clock, budget=budget, watch=store.watch)
+
+
+def _remember(settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> Remember:
+    gap = timedelta(hours=settings.page_gap_hours)
+    return Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+
+
+def _reorganizing(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Reorganizing:
+    every = timedelta(hours=settings.reorganize_hours)
+    return Reorganizing(store, embedder, clock, scoping, language, every=every)
 
 
 def _settle(organize: Organize, forget: Forget) -> None:

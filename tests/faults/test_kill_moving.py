@@ -6,15 +6,15 @@ import random
 import select
 import subprocess
 import sys
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 
-from mnemic import Memory, StoreError
+from mnemic import StoreError
 from mnemic.api import backup, backups
 from mnemic.wiring.moving import opened
-from tests.services.stores import HASHING, contents, fill, live
+from tests.databases import ENGINES, place_of
+from tests.services.stores import contents, fill, live, memory_at
 
 PATIENCE = 120  # seconds
 MOVE = """
@@ -34,7 +34,7 @@ backup(sys.argv[2], settings={"home": sys.argv[1]}, progress=lambda done, total:
 """
 
 
-def killed(code: str, source: Path, target: Path, chance: random.Random, lines: int) -> list[str] | None:
+def killed(code: str, source: Path, target: Path | str, chance: random.Random, lines: int) -> list[str] | None:
     """Run a process until it has said so many lines, kill it a moment later; return what it said if it ended itself."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, str(source), str(target)], stdout=subprocess.PIPE, text=True
@@ -59,26 +59,22 @@ def killed(code: str, source: Path, target: Path, chance: random.Random, lines: 
     return said if code_ == 0 else None
 
 
-def noted(target: Path) -> Collection[str]:
-    if not (target / "mnemic.db").exists():
-        return ()
-    with opened(str(target), there=True) as store, store.read() as reading:
-        return reading.notes()
-
-
-def test_a_move_that_is_killed_again_and_again_ends_in_the_same_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_move_that_is_killed_again_and_again_ends_in_the_same_store(tmp_path: Path, engine: str) -> None:
     fill(tmp_path / "old", cubes=110, rows=70)
-    rows = contents(tmp_path / "old")
     chance = random.Random(20_261_130)
-    target, kills = tmp_path / "new", 0
-    while (said := killed(MOVE, tmp_path / "old", target, chance, chance.randrange(2, 60 * (kills + 1)))) is None:
-        kills += 1
-        assert kills < 20
-        if "moving" in noted(target):
-            with pytest.raises(StoreError, match="is not finished"):
-                Memory(target, settings=HASHING)
-    assert kills > 2 and said[-1] == "resumed\n"
-    assert contents(target) == rows
+    kills = 0
+    with place_of(engine) as target:
+        while (said := killed(MOVE, tmp_path / "old", target, chance, chance.randrange(2, 60 * (kills + 1)))) is None:
+            kills += 1
+            assert kills < 20
+            with opened(str(target), there=False) as store, store.read() as reading:
+                begun = "moving" in reading.notes()
+            if begun:
+                with pytest.raises(StoreError, match="is not finished"):
+                    memory_at(target)
+        assert kills > 2 and said[-1] == "resumed\n"
+        assert contents(target) == contents(tmp_path / "old")
 
 
 def test_a_backup_that_is_killed_is_no_backup(tmp_path: Path) -> None:

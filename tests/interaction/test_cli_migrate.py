@@ -97,6 +97,26 @@ def test_backups_are_made_listed_and_moved_back(terminal: Terminal, tmp_path: Pa
     assert "Porto" in Terminal(tmp_path / "restored").type("search", "Where do I live?").out
 
 
+def test_a_store_moves_to_postgres_and_back_and_no_password_is_printed(
+    terminal: Terminal, postgres: str, tmp_path: Path
+) -> None:
+    secret = postgres.split(":")[2].partition("@")[0]
+    there = terminal.type("migrate", "--to", postgres)
+    compared = terminal.type("migrate", "--to", postgres, "--check", "--json")
+    again = terminal.type("migrate", "--to", postgres)
+    back = terminal.type("migrate", "--from", postgres, "--to", str(tmp_path / "back"), "--final")
+    closed = terminal.type("migrate", "--from", postgres, "--to", str(tmp_path / "more"))
+    assert [said.code for said in (there, compared, again, back, closed)] == [0, 0, 2, 0, 0]
+    assert "to use it, set MNEMIC_DATABASE_URL=postgresql://USER:PASSWORD@127.0.0.1:" in there.out
+    assert "the old store is closed" in back.out and f"MNEMIC_HOME={tmp_path / 'back'}" in back.out
+    assert "Porto" in Terminal(tmp_path / "back").type("search", "Where do I live?").out
+    for said in (there, compared, again, back, closed):
+        assert secret not in said.out + said.err
+    wrong = postgres.replace(secret, "wrong" + secret)
+    said = terminal.type("migrate", "--to", wrong)
+    assert said.code == 4 and secret not in said.out + said.err
+
+
 def test_help_names_what_a_backup_can_do(terminal: Terminal) -> None:
     for words in (["backup", "--help"], ["backup", "-h"]):
         said = terminal.type(*words)

@@ -200,3 +200,34 @@ def test_a_receipt_that_cannot_be_read_is_no_backup(lived: Path, tmp_path: Path)
         (tmp_path / name).mkdir()
         (tmp_path / name / "backup.json").write_text(text)
     assert [each.path for each in backups(tmp_path)] == [made.path]
+
+
+def test_backups_are_made_by_the_calendar(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    settings = {
+        **HASHING,
+        "schedule_backup": "0 3 * * *",
+        "schedule_upkeep": "",
+        "backup_folder": str(tmp_path / "kept"),
+    }
+    with Memory(tmp_path / "memory", settings=settings, clock=clock) as memory:
+        memory.add("I live in Porto.", user="ann")
+        periodic = memory._parts.periodic
+        assert periodic.run_due() == {} and backups(tmp_path / "kept") == []
+        clock.forward(timedelta(days=1))
+        told = periodic.run_due()["backup"]
+        kept = backups(tmp_path / "kept")
+        assert len(kept) == 1 and told.startswith(f"{kept[0].path}: {kept[0].rows:,} rows of 1 cube,")
+        assert periodic.run_due() == {}
+        shutil.rmtree(tmp_path / "kept")
+        (tmp_path / "kept").write_text("in the way")
+        clock.forward(timedelta(days=1))
+        assert periodic.run_due()["backup"].startswith("failed: no backup was made: ")
+
+
+def test_a_store_in_postgres_is_kept_in_a_folder(postgres: str, tmp_path: Path) -> None:
+    live(postgres, users=2, messages=4)
+    kept = backup(tmp_path / "kept", settings={"database_url": postgres, "home": str(tmp_path)})
+    assert "mnemic:" not in kept.source and kept.source.startswith("postgresql://127.0.0.1:")
+    assert contents(kept.path) == contents(postgres)
+    assert answers(kept.path, users=2) == answers(postgres, users=2)

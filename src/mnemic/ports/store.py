@@ -438,6 +438,10 @@ class Store(Protocol):
         """Wakes who waits for jobs, as far as this engine reaches: this process, or all that share a server."""
         ...
 
+    def time(self) -> datetime | None:
+        """Return the time of a server that several machines share; None when this machine's clock is everybody's."""
+        ...
+
     def scrub(self) -> bool:
         """Take what was erased out of the engine's logs, after the transaction that erased it.
 

@@ -57,7 +57,8 @@ class Backup:
         """Make a backup, let the oldest go, and tell in a line what was done. Raises `StoreError`."""
         made = self.make()
         gone = f"; {len(made.removed)} older removed" if made.removed else ""
-        return f"{made.path}: {made.rows:,} rows of {made.cubes:,} cubes, {made.bytes:,} bytes{gone}"
+        cubes = f"{made.cubes:,} cube{'' if made.cubes == 1 else 's'}"
+        return f"{made.path}: {made.rows:,} rows of {cubes}, {made.bytes:,} bytes{gone}"
 
     def make(self, progress: Progress | None = None) -> Kept:
         """Make a backup and let the oldest go. Raises `StoreError`, and leaves nothing half."""

@@ -111,7 +111,7 @@ def check_leases(open_store: OpenStore) -> None:
         assert (held.payload, held.trace, held.parent) == ({"file": "a"}, "t", "p")
         assert [each.id for each in tx.turns.running(cube.key)] == [job.id]
         assert not tx.turns.running(cube.key, SLOW)
-        assert tx.turns.waiting(cube.key, job.id) is None, "a running job waits"
+        assert tx.turns.up(cube.key, job.id) is None, "a running job may be taken"
         assert not _heads(tx), "a running job is a head"
         assert tx.turns.extend([replace(held, done=7)], "w1", NOON + 2 * MINUTE) == {job.id}
         assert tx.turns.extend([held], "w2", NOON + 9 * MINUTE) == set()
@@ -174,7 +174,7 @@ def check_offers(open_store: OpenStore) -> None:
         _locked(tx, cube)
         assert tx.turns.offer(cube.key, job.id, NOON + MINUTE).id == job.id
         assert not _heads(tx)
-        assert tx.turns.waiting(cube.key, job.id) is not None
+        assert tx.turns.up(cube.key, job.id) is not None
         assert tx.turns.recall(QUICK, NOON) == 0
         assert tx.turns.recall(QUICK, NOON + MINUTE, cube_key=cube.key + 1) == 0
         assert tx.turns.due(QUICK, NOON + MINUTE, 10) == [cube.key]

@@ -1,5 +1,6 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
+from mnemic.wiring.clocks import SystemClock
 from mnemic.wiring.exposing import expose, exposition_of
 from mnemic.wiring.models import (
     MODELS,
@@ -13,7 +14,7 @@ from mnemic.wiring.models import (
     recommended_models,
 )
 from mnemic.wiring.moving import backup_of, move, reopen
-from mnemic.wiring.parts import Parts, SystemClock, build
+from mnemic.wiring.parts import Parts, build
 
 __all__ = [
     "MODELS",

@@ -20,7 +20,7 @@ from mnemic.services import moving
 from mnemic.services.backup import Backup
 from mnemic.services.carrying import Progress
 from mnemic.version import __version__
-from mnemic.wiring.parts import SystemClock
+from mnemic.wiring.clocks import SystemClock
 
 BACKUPS: Final = "backups"
 """The folder in a memory's folder that backups go to when none is named."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
@@ -61,25 +61,15 @@ from mnemic.services.tiering import Tiering
 from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
+from mnemic.wiring.clocks import ServerClock, SystemClock, WallClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
+from mnemic.wiring.moving import backup_of
 from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
 
 _log = logging.getLogger(__name__)
 
 _MEGABYTE: Final = 1_000_000
-
-
-class SystemClock:
-    """The machine's clock, never going back within the process."""
-
-    def __init__(self) -> None:
-        self._last = datetime.min.replace(tzinfo=UTC)
-
-    def now(self) -> datetime:
-        """Return the present moment."""
-        self._last = max(self._last, datetime.now(UTC))
-        return self._last
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +162,6 @@ def build(
         embedder = build_embedder(settings)
         close_embedder = getattr(embedder, "close", _nothing)
     embedder = MeteredEmbedder(embedder, watch)
-    clock = clock or SystemClock()
     closers = [close_embedder]
     if llm is None and (llm := build_llm(settings)) is not None:
         closers.append(llm.close)
@@ -189,14 +178,23 @@ def build(
     )
     metered = MeteredStore(store, watch)
     try:
+        clock = clock or _clock(settings, store, closers)
         parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
     except BaseException:
         for close in (store.close, *closers):
             close()
         raise
     if reranker is not None:
-        parts.recall.reranking = Reranking(reranker, clock)
+        parts.recall.reranking = Reranking(reranker, parts.clock)
     return parts
+
+
+def _clock(settings: Settings, store: Store, closers: list[Callable[[], None]]) -> Clock:
+    if not settings.database_url:
+        return SystemClock()
+    clock = ServerClock(store.time)
+    closers.append(clock.close)
+    return clock
 
 
 def _assembled(
@@ -230,7 +228,8 @@ def _assembled(
     if not replacing:
         retexting.queue()
     settle = partial(_settle, organize, forget)
-    workers = workers_of(settings, store, clock)
+    wall = WallClock() if isinstance(clock, SystemClock) else clock
+    workers = workers_of(settings, store, wall)
     worker = Worker(
         Workplace(store, workers.queue, workers.dispatching),
         handlers_of(organize, reorganizing, reader),
@@ -240,9 +239,9 @@ def _assembled(
         watch=JobWatch(watch),
         kinds=kinds_of(settings),
     )
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
-    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep))
-    desk = JobDesk(store, clock, scoping, workers.queue.announce)
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=workers.dispatching.sweep)
+    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
+    desk = JobDesk(store, wall, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
         clock=clock,
@@ -275,7 +274,7 @@ def _assembled(
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=worker,
-        waiting=Waiting(store, clock, scoping, worker, desk),
+        waiting=Waiting(store, wall, scoping, worker, desk),
         jobs=desk,
         periodic=periodic,
         queue=workers.queue,

@@ -17,6 +17,7 @@ from mnemic.ports.queue import Bell, Queue, Rows
 from mnemic.ports.store import Store
 from mnemic.runtime.periodic import Duty
 from mnemic.runtime.worker import Handler, Tick
+from mnemic.services.backup import Backup
 from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
@@ -70,9 +71,12 @@ def kinds_of(settings: Settings) -> Collection[str] | None:
     return named or None
 
 
-def duties_of(settings: Settings, upkeep: Upkeep) -> Mapping[str, Duty]:
+def duties_of(settings: Settings, upkeep: Upkeep, backup: Backup) -> Mapping[str, Duty]:
     """Return the periodic work of the whole store, with its calendar."""
-    duties = {"upkeep": Duty(settings.schedule_upkeep, upkeep.run)}
+    duties = {
+        "upkeep": Duty(settings.schedule_upkeep, upkeep.run),
+        "backup": Duty(settings.schedule_backup, backup.run),
+    }
     for title, duty in duties.items():
         check_calendar(duty.calendar, f"schedule_{title}")
     return duties

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from importlib import resources
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from mnemic.backends.sql import schema
 from mnemic.errors import StoreVersionError
@@ -32,6 +33,9 @@ class Database(Protocol):
 
     A transaction belongs to the thread that opened it. Errors of the engine leave as `StoreError`, with what to do.
     """
+
+    engine: Engine
+    """What makes and keeps the connections."""
 
     @property
     def has_vectors(self) -> bool:
@@ -61,6 +65,10 @@ class Database(Protocol):
 
     def outside_transaction(self) -> AbstractContextManager[Connection]:
         """Open a connection without a transaction, for what the engine refuses inside one."""
+        ...
+
+    def time(self) -> datetime | None:
+        """Return the server's time; None when there is no server and the machine's clock is everybody's."""
         ...
 
     def scrub(self) -> bool:

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import Connection, Engine, create_engine
@@ -54,7 +55,7 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 """Of connections, unless the address says otherwise."""
 
 SCHEMA: Final = "mnemic"
-"""Where the tables are: apart from other programs', and from pgvector's type `vector`, which is called as a table is."""
+"""Where the tables are: apart from other programs', and from pgvector's type `vector`, called as one of ours is."""
 
 _SESSION: Final = (
     f"SET search_path = {SCHEMA}, public; "
@@ -90,6 +91,7 @@ class PostgresDatabase:
         self._most = max(2, connections - 1)  # one is for the bell
         self._erased: str | None = None
         self._is_made = False
+        self._is_closed = False
         self.engine = self._make_engine()
         self.bell = PostgresBell(self.connect, self._driver.Error)
         try:
@@ -105,6 +107,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """Close all connections that no transaction uses; those in use close when it ends."""
+        self._is_closed = True
         self.bell.close()
         self.engine.dispose()
 
@@ -152,6 +155,12 @@ class PostgresDatabase:
         with self._translated(), self.engine.connect() as connection:
             yield connection
 
+    def time(self) -> datetime | None:
+        """Return the server's time."""
+        with self.outside_transaction() as connection:
+            told: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return told.astimezone(UTC)
+
     def enter(self, connection: Connection, reach: Reach) -> None:
         """Let an open transaction reach these cubes, and no others."""
         try:
@@ -181,7 +190,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _begun(self, words: str, reach: Reach) -> Iterator[Connection]:
-        connection = self._begin(f"{words}; {_reaching(reach)}")
+        connection, pool = self._begin(f"{words}; {_reaching(reach)}"), self.engine.pool
         try:
             yield connection
         except BaseException:
@@ -191,6 +200,8 @@ class PostgresDatabase:
                     connection.invalidate()
             raise
         finally:
+            if self._is_closed or pool is not self.engine.pool:  # nobody would take it from there any more
+                connection.invalidate()
             connection.close()  # what is not committed by now is rolled back
 
     def _begin(self, words: str) -> Connection:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -122,6 +123,10 @@ class SqliteDatabase:
         with _translated(), self.engine.connect().execution_options(mnemic_plain=True) as connection:
             yield connection
 
+    def time(self) -> datetime | None:
+        """Return None: who shares a file shares a machine's clock."""
+        return None
+
     @contextmanager
     def setting_up(self) -> Iterator[Connection]:
         """Open a write transaction: there is one writer anyway."""
@@ -156,7 +161,7 @@ class SqliteDatabase:
         SQLite would empty what refers to a table that is dropped, and can be told not to only before it begins.
         """
         with _translated(), self._writer, self.engine.connect().execution_options(mnemic_write=True) as connection:
-            cursor = connection.connection.cursor()
+            cursor: Any = connection.connection.cursor()
             _set(cursor, "PRAGMA foreign_keys = OFF")
             try:
                 with connection.begin():

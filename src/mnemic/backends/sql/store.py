@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -25,8 +26,8 @@ from mnemic.backends.sql.jobs import SqlJobs
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
-from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.postgres_near import Comparing, PostgresNear, SqlNear, opened_index
+from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
 from mnemic.backends.sql.turns import SqlTurns
@@ -234,6 +235,11 @@ class SqlStore:
         """What this thread's transactions may reach from their beginning."""
         found: Reach = getattr(self._entered, "cubes", NOWHERE)
         return found
+
+    def time(self) -> datetime | None:
+        """Return the time of the database's server; None when there is none."""
+        self._check_open()
+        return self._database.time()
 
     def scrub(self) -> bool:
         """Take what was erased out of the engine's logs and dead rows; False when a reader holds on to it for now."""

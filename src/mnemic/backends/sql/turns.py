@@ -175,7 +175,11 @@ _ADMIT: Final = Prepared(
     lists=["known"],
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
-_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
+_HAS_HEAD: Final = Prepared(
+    select(s.job.c.id)
+    .where(*_OF_KIND, text(f"(place = {s.AT_HEAD} OR (place = {s.OFFERED} AND alone = 1))"))  # one of these at a time
+    .limit(1)
+)
 _NEXT: Final = Prepared(
     select(s.job.c.id, s.job.c.priority).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1)
 )

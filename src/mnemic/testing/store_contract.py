@@ -384,6 +384,23 @@ def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
             assert not holding(tx, cube, "plover"), "words of a deleted cube are left"
 
 
+def check_sizes(open_store: OpenStore) -> None:
+    """A store tells how much it holds, all cubes together; about, where it may, but never nothing for something."""
+    with closing(open_store()) as store:
+        empty = store.sizes()
+        assert (empty.cubes, empty.entries, empty.vectors, empty.cached_cubes) == (0, 0, 0, 0), empty
+        for owner in ("ann", "bo"):
+            cube = new_cube(store, owner)
+            with writing(store) as tx:
+                say(tx, cube, ["a plover", "a heron"])
+        with reading(store) as tx:
+            assert len(tx.index.view(cube.key)) == 2, "what was said is there"
+        full = store.sizes()
+        assert min(full.cubes, full.entries, full.vectors) > 0, full
+        assert full.database_bytes > 0, "a database takes room"
+        assert (full.cached_cubes, full.cache_bytes > 0) == (1, True), "what was looked at is kept"
+
+
 def check_closed_store(open_store: OpenStore) -> None:
     """A closed store says so, and closing it again does nothing."""
     store = open_store()
@@ -407,6 +424,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     *JOB_CHECKS,
     check_changes_and_marks,
     check_deleted_cube_is_gone,
+    check_sizes,
     check_closed_store,
 )
 """All checks; each needs an empty place."""

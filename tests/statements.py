@@ -46,9 +46,9 @@ class Record:
     walked: set[str] = field(default_factory=set)
 
     def note(self, sql: str) -> None:
-        way = _way()
-        self.sent.add((way[0] if way else "", plain(sql)))
-        self.walked.update(way)
+        taken = way()
+        self.sent.add((taken[0] if taken else "", plain(sql)))
+        self.walked.update(taken)
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def plain(sql: str) -> str:
     return _TOKEN.sub(lambda match: VALUE if match["value"] else match[0], sql)
 
 
-def _way() -> list[str]:
+def way() -> list[str]:
     """Return the functions of the SQL backend that are being called, the innermost first."""
     found = []
     frame: FrameType | None = sys._getframe(2)

@@ -91,10 +91,7 @@ def adding(control: Connection, settings: Mapping[str, Any], adder: str, ledger:
     _quiet()
     number = len(acknowledged(ledger))
     clock = _listening(control)
-    with (
-        Memory(settings={**settings, **SETTINGS}, clock=clock) as memory,
-        ledger.open("ab", 0) as told,
-    ):
+    with _opened(settings, clock) as memory, ledger.open("ab", 0) as told:
         control.send("open")
         while True:
             said = Said(adder, number)
@@ -111,9 +108,18 @@ def adding(control: Connection, settings: Mapping[str, Any], adder: str, ledger:
 def working(control: Connection, settings: Mapping[str, Any]) -> None:
     """Work until told otherwise."""
     _quiet()
-    with Memory(settings={**settings, **SETTINGS, "worker": True}, clock=_listening(control)):
+    with _opened({**settings, "worker": True}, _listening(control)):
         control.send("open")
         threading.Event().wait()
+
+
+def _opened(settings: Mapping[str, Any], clock: SteppedClock) -> Memory:
+    """Open the memory, again and again while its server is away."""
+    while True:
+        try:
+            return Memory(settings={**settings, **SETTINGS}, clock=clock)
+        except MnemicError:
+            threading.Event().wait(_REST)
 
 
 def acknowledged(ledger: Path) -> list[int]:

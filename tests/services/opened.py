@@ -12,8 +12,10 @@ from mnemic import wiring
 from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.backends.sql.sqlite import DATABASE_FILE
+from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.ports.embedder import Embedder
+from mnemic.runtime.metered import MeteredStore
 from tests.databases import address_of, known_address, rows_of
 
 
@@ -57,8 +59,8 @@ def new_store(folder: Path) -> HashingEmbedder:
     return HashingEmbedder(64)
 
 
-def open_parts(folder: Path, clock: SteppedClock, **settings: Any) -> wiring.Parts:
-    """Open the parts of a memory without threads of their own, under a clock that the test moves."""
+def open_parts(folder: Path, clock: SteppedClock | None, **settings: Any) -> wiring.Parts:
+    """Open the parts of a memory without threads of their own, under a clock that the test moves or the machine's."""
     given = Settings(home=str(folder), database_url=address_of(folder), worker=False, **settings)
     return wiring.build(given, embedder=new_store(folder), clock=clock)
 
@@ -68,6 +70,14 @@ def open_memory(folder: Path, *, embedder: Embedder | None = None, clock: Clock 
     address = address_of(folder)
     settings = Settings(home=str(folder), database_url=address, worker=False, stm_pages=2, heat_threshold=3.0)
     return Memory(settings=settings, embedder=embedder or new_store(folder), clock=clock or Clock())
+
+
+def sql_store(memory: Memory) -> SqlStore:
+    """Return the store of a memory, without what watches it."""
+    store = memory._parts.store
+    found = store._store if isinstance(store, MeteredStore) else store
+    assert isinstance(found, SqlStore)
+    return found
 
 
 def talk(

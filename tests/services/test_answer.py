@@ -10,8 +10,6 @@ from mnemic.core.answering import NOT_FOUND
 from mnemic.errors import InputError
 from tests.services.opened import open_memory, talk
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:

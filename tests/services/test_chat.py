@@ -18,8 +18,6 @@ from mnemic.text import estimate_tokens
 from tests.services.opened import open_memory, talk
 from tests.services.scripted import TOLD, citing, last, number_of, opened, prompts, purposes
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 
 def said(memory: Memory, session: str = "talk", user: str = "ann") -> list[tuple[str, str, str]]:
     """Return what is stored of a session: role, speaker, words."""

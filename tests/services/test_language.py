@@ -22,8 +22,6 @@ from mnemic.testing.scripted_model import ScriptedModel
 from mnemic.wiring import build_judge, build_llm
 from tests.services.opened import Clock
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 ASK = Prompt((Turn("user", "Where does Ann live?"),), max_tokens=20)
 HASHED = {"embedder": "hashing", "worker": False, "refine": False}
 DOWN = fails(500, headers={"retry-after-ms": "1"})

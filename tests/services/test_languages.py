@@ -19,8 +19,6 @@ import pytest
 from mnemic import Memory
 from mnemic.core.ranking import Weights
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 DATA: Final = Path(__file__).parents[1] / "data" / "languages.jsonl"
 RECORDS: Final[list[dict[str, Any]]] = [json.loads(line) for line in DATA.read_text("utf-8").splitlines()]
 LANGUAGES: Final = ("ar", "de", "es", "fr", "ja", "ko", "ru", "th", "tr", "zh")
@@ -29,7 +27,7 @@ WORDS_ALONE: Final = replace(DEFAULT, dense=0, dense_pair=0)
 
 
 @pytest.fixture(scope="module")
-def memory(engine: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     with Memory(tmp_path_factory.mktemp("languages"), settings={"worker": False}) as opened:
         for record in RECORDS:
             if "content" in record:

@@ -11,8 +11,6 @@ from mnemic.model.answer import Answer
 from mnemic.testing.scripted_model import Broken, outage
 from tests.services.scripted import citing, last, opened
 
-pytestmark = pytest.mark.usefixtures("engine")
-
 
 def test_a_stream_shows_the_text_and_ends_with_the_answer(tmp_path: Path) -> None:
     with opened(tmp_path, citing("Porto")) as memory:

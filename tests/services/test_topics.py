@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 
 from mnemic import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.services.tiering import DRAWN
 from tests.databases import address_of
@@ -38,17 +37,14 @@ def insights(memory: Memory, **options: datetime) -> list[str]:
 @contextmanager
 def statements(memory: Memory) -> Iterator[list[int]]:
     """Count the statements that the store runs in the block."""
-    store = memory._parts.store
-    assert isinstance(store, SqlStore)
     seen: list[int] = []
 
     def note(_connection: object, _cursor: object, _sql: str, parameters: object, *_: object) -> None:
         seen.append(len(parameters) if isinstance(parameters, list) else 1)
 
-    engine = store._database.engine
-    event.listen(engine, "before_cursor_execute", note)
+    event.listen(Engine, "before_cursor_execute", note)
     yield seen
-    event.remove(engine, "before_cursor_execute", note)
+    event.remove(Engine, "before_cursor_execute", note)
 
 
 class Interrupted:

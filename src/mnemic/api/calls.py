@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from mnemic.errors import MnemicError
 from mnemic.model.figure import CALL_SECONDS, CALLS
-from mnemic.ports.spans import Span, Watch
+from mnemic.ports.spans import NO_SPANS, Span, Watch
 from mnemic.tracing import Trace, carried, closed, current, opened, tracing
 
 C = TypeVar("C")
@@ -52,16 +52,21 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
         watch: Watch = self._parts.watch
         opening = opened()
         try:
-            span = watch.spans.start(verb, first=opening is not None)
-            going_on = _GoingOn(watch, verb, span)
+            span = None if watch.spans is NO_SPANS else watch.spans.start(verb, first=opening is not None)
+            began = time.perf_counter()
             try:
-                given = _under(span, method, self, *args, **kwargs)
+                if span is None:
+                    given = method(self, *args, **kwargs)
+                else:
+                    with tracing(span=span.id):
+                        given = method(self, *args, **kwargs)
             except BaseException as error:
-                going_on.end(_outcome(error))
+                _tell(watch, verb, span, began, _outcome(error))
                 raise
             if isinstance(given, Iterator) and (trace := current()) is not None:
-                return _heard(given, replace(trace, span=span.id or trace.span), going_on)
-            going_on.end("ok")
+                end = functools.partial(_tell, watch, verb, span, began)
+                return _heard(given, trace if span is None else replace(trace, span=span.id), end)
+            _tell(watch, verb, span, began, "ok")
             return given
         finally:
             if opening is not None:
@@ -70,37 +75,19 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
     return call
 
 
-def _under(span: Span, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Make a call as a part of a span, when there is one."""
-    if not span.id:
-        return method(*args, **kwargs)
-    with tracing(span=span.id):
-        return method(*args, **kwargs)
+def _tell(watch: Watch, verb: str, span: Span | None, began: float, outcome: str) -> None:
+    """Tell of a call that is over."""
+    seconds = time.perf_counter() - began
+    watch.meter.add(CALLS, 1, verb, outcome)
+    watch.meter.observe(CALL_SECONDS, seconds, verb)
+    if span is not None:
+        span.end(outcome)
+    level = logging.INFO if verb in WRITES else logging.DEBUG
+    if _log.isEnabledFor(level):
+        _log.log(level, "called", extra={"verb": verb, "outcome": outcome, "seconds": round(seconds, 4)})
 
 
-class _GoingOn:
-    """A call from its beginning to its end."""
-
-    __slots__ = ("_began", "_span", "_verb", "_watch")
-
-    def __init__(self, watch: Watch, verb: str, span: Span) -> None:
-        self._watch = watch
-        self._verb = verb
-        self._span = span
-        self._began = time.perf_counter()
-
-    def end(self, outcome: str) -> None:
-        """Tell of the call, which is over."""
-        seconds = time.perf_counter() - self._began
-        self._watch.meter.add(CALLS, 1, self._verb, outcome)
-        self._watch.meter.observe(CALL_SECONDS, seconds, self._verb)
-        self._span.end(outcome)
-        level = logging.INFO if self._verb in WRITES else logging.DEBUG
-        if _log.isEnabledFor(level):
-            _log.log(level, "called", extra={"verb": self._verb, "outcome": outcome, "seconds": round(seconds, 4)})
-
-
-def _heard(pieces: Iterator[Any], trace: Trace, going_on: _GoingOn) -> Iterator[Any]:
+def _heard(pieces: Iterator[Any], trace: Trace, end: Callable[[str], None]) -> Iterator[Any]:
     """Yield what a verb gives piece by piece, and tell of the call when it is over."""
     outcome = "left"
     try:
@@ -113,7 +100,7 @@ def _heard(pieces: Iterator[Any], trace: Trace, going_on: _GoingOn) -> Iterator[
         raise
     finally:
         with tracing(trace.id, job=trace.job):
-            going_on.end(outcome)
+            end(outcome)
 
 
 def _outcome(error: BaseException) -> str:

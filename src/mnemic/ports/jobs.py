@@ -135,7 +135,8 @@ class Turns(Protocol):
     def charge(self, job: Job, turn: float, virtual: float) -> None:
         """Store a cube's turn and the virtual time where this job belongs; its other heads there stand under the turn.
 
-        The virtual time never goes back.
+        The virtual time never goes back. While another transaction moves it, it is left to that one: whoever begins a
+        job waits for nobody who begins one of another cube.
         """
         ...
 
@@ -157,6 +158,13 @@ class Turns(Protocol):
 
     def recall(self, lane: str, now: datetime, *, cube_key: int | None = None) -> int:
         """Put offered jobs whose time is over by `now` back to the head, of all cubes or one; return how many."""
+        ...
+
+    def catch_up(self, now: datetime, ahead: datetime) -> int:
+        """Make due what was planned, and end leases that were given, by a clock that stood beyond `ahead`.
+
+        It has been put back since. Return how many jobs that concerned.
+        """
         ...
 
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], *, anew: bool) -> int:

@@ -36,7 +36,7 @@ class MeteredStore:
     def __init__(self, store: Store, watch: Watch, *, timer: Timer = time.perf_counter, slow: float = SLOW) -> None:
         self._store = store
         self.watch = watch
-        self._timer = timer
+        self.timer = timer
         self._slow = slow
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -76,13 +76,9 @@ class MeteredStore:
         """Close the store."""
         self._store.close()
 
-    def began(self) -> float:
-        """Return the time at which a transaction begins."""
-        return self._timer()
-
     def ended(self, mode: str, began: float, error: StoreError | None) -> None:
         """Tell of a transaction that has ended."""
-        seconds = self._timer() - began
+        seconds = self.timer() - began
         self.watch.meter.observe(STORE_SECONDS, seconds, mode)
         if error is not None:
             self.watch.meter.add(STORE_ERRORS, 1, mode, error.code)
@@ -102,7 +98,7 @@ class _Timed(AbstractContextManager[Transaction]):
         self._began = 0.0
 
     def __enter__(self) -> Transaction:
-        self._began = self._store.began()
+        self._began = self._store.timer()
         try:
             return self._inner.__enter__()
         except StoreError as error:

@@ -1,4 +1,4 @@
-"""The cosines of a question and a cube whose vectors the store compares: asked of it for what may matter, 0 elsewhere."""
+"""The cosines of a question and a cube whose vectors the store compares: asked for what may matter, 0 elsewhere."""
 
 from __future__ import annotations
 

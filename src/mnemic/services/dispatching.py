@@ -18,7 +18,7 @@ from typing import Final
 from mnemic.core.fairness import ends, moves_to, priorities, refilled, until_token
 from mnemic.core.retrying import pause
 from mnemic.errors import BudgetError, MnemicError
-from mnemic.model.job import KINDS, LANES, WAITING, Job, JobState, Share
+from mnemic.model.job import KINDS, LANES, WAITING, Job, JobState, Kind, Share
 from mnemic.ports.clock import Clock
 from mnemic.ports.jobs import Head, Standing
 from mnemic.ports.queue import Ticket
@@ -30,8 +30,9 @@ LEASE: Final = timedelta(seconds=12)
 OFFER: Final = timedelta(seconds=60)
 """A job whose id was carried to workers, and that none has begun, is offered again after so long."""
 
-_LOOKED_AT: Final = 16  # heads of a priority in one look; others' locks are passed over
+_LOOKS: Final = (16, 256)  # heads of a priority in a look, and in another when none of these could be begun
 _ADMITTED: Final = 64  # cubes whose due jobs are put in line in one look
+_PUT_BACK: Final = timedelta(minutes=1)  # what happened so far ahead, did so before the clock was put back
 _PRUNED: Final = 16  # jobs between two prunings
 _FOREVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 _SILENT: Final = "its worker fell silent"
@@ -98,6 +99,20 @@ class Dispatching:
         with self._store.write() as tx:
             tx.enter_all()
             return sum(tx.turns.recall(lane, _FOREVER) for lane in lanes)
+
+    def sweep(self) -> None:
+        """Put in line what has become due, and what was left, in every lane: some lanes may have no worker.
+
+        When periodic work ended in time to come, the clock has been put back: what was planned before is due then.
+        """
+        now = self._clock.now()
+        with self._store.write() as tx:
+            tx.enter_all()
+            ended = [at for at, _, _ in tx.turns.leaders().values() if at is not None]
+            if max(ended, default=now) > now + _PUT_BACK:
+                tx.turns.catch_up(now, now + LEASE + _PUT_BACK)
+            for lane in LANES:
+                self._admit(tx, lane, now)
 
     def next_due(self, lanes: Collection[str]) -> datetime | None:
         """Return when a job is due that is not yet; None when none is planned."""
@@ -166,28 +181,41 @@ class Dispatching:
     def _admit(self, tx: Transaction, lane: str, now: datetime) -> None:
         """Put in line what has become due, and what was left by workers that fell silent."""
         for cube_key in tx.turns.due(lane, now, _ADMITTED):
-            if tx.turns.lock(cube_key) is None:
+            standing = tx.turns.lock(cube_key)
+            if standing is None:
                 continue
             for job in tx.turns.expired(cube_key, lane, now):
                 left = _left(job, now)
                 tx.jobs.save(replace(left, state=_told(tx, left)))
             tx.turns.recall(lane, now, cube_key=cube_key)
-            advance(tx, cube_key, lane, now)
+            advance(tx, cube_key, None if self._share(standing).running else lane, now)
 
     def _next(
         self, tx: Transaction, lane: str, kinds: Collection[str], now: datetime, worker: str | None
     ) -> Job | None:
         """Start the next job for a worker; offer it when none is named."""
         for priority in priorities(next(self._turns[lane])):
-            heads = tx.turns.heads(lane, priority, kinds, _LOOKED_AT)
-            for _ in range(2 * len(heads)):  # each once, and once more under its true turn
-                head = min(heads, key=lambda each: each.turn)
-                found = self._tried(tx, head, now, worker)
-                if isinstance(found, Job):
+            for most in _LOOKS:
+                heads = tx.turns.heads(lane, priority, kinds, most)
+                found = self._first_of(tx, heads, now, worker)
+                if found is not None:
                     return found
-                heads = [*(each for each in heads if each is not head), *([] if found is None else [found])]
-                if not heads:
+                if len(heads) < most:
                     break
+        return None
+
+    def _first_of(self, tx: Transaction, heads: Sequence[Head], now: datetime, worker: str | None) -> Job | None:
+        """Start the first of these that can be; those of cubes that others have locked are passed over."""
+        left = list(heads)
+        for _ in range(2 * len(heads)):  # each once, and once more under its true turn
+            if not left:
+                break
+            head = min(left, key=lambda each: each.turn)
+            left.remove(head)
+            found = self._tried(tx, head, now, worker)
+            if isinstance(found, Job):
+                return found
+            left += [] if found is None else [found]
         return None
 
     def _tried(self, tx: Transaction, head: Head, now: datetime, worker: str | None) -> Job | Head | None:
@@ -242,7 +270,7 @@ class Dispatching:
         return Share(own.weight, own.running or self._limits.running, own.per_minute or self._limits.per_minute)
 
     def _tokens(self, standing: Standing, share: Share, now: datetime) -> float:
-        if standing.refilled_at is None:
+        if standing.refilled_at is None or standing.refilled_at > now + _PUT_BACK:
             return float(share.per_minute)
         return refilled(standing.tokens, (now - standing.refilled_at).total_seconds(), share.per_minute)
 
@@ -254,7 +282,7 @@ def kinds_of(lane: str) -> Sequence[str]:
 
 def tries_of(kind: str) -> int:
     """Return how often a job of a kind is tried before it is dead."""
-    return KINDS[kind].tries if kind in KINDS else 1
+    return KINDS[kind].tries if kind in KINDS else Kind(kind).tries
 
 
 def advance(tx: Transaction, cube_key: int, lane: str | None, now: datetime) -> None:

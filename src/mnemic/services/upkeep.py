@@ -10,15 +10,22 @@ from mnemic.ports.store import Store
 class Upkeep:
     """The periodic work `upkeep`. It can stop anywhere, and be done twice."""
 
-    def __init__(self, store: Store, *, kept: int, settle: Callable[[], None]) -> None:
-        """`kept`: jobs of a cube of which those that are done stay; `settle` does what waits for a quiet moment."""
+    def __init__(
+        self, store: Store, *, kept: int, settle: Callable[[], None], sweep: Callable[[], None] = lambda: None
+    ) -> None:
+        """`kept`: jobs of a cube of which those that are done stay.
+
+        `settle` does what waits for a quiet moment, `sweep` puts in line what was left in lanes without a worker.
+        """
         self._store = store
         self._kept = kept
         self._settle = settle
+        self._sweep = sweep
 
     def run(self) -> str:
         """Do it; return what was done."""
         self._settle()
+        self._sweep()
         with self._store.read() as tx:
             tx.enter_all()
             keys = tx.cubes.every_key()

@@ -227,7 +227,7 @@ class Databases:
         try:
             yield _with_database(self.server_url, name)
         finally:
-            self._run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            self._drop(name)
 
     def template(self, name: str, prepare: Callable[[str], None]) -> str:
         """Return the name of a database to copy, which `prepare` fills when it is not there; other processes wait."""
@@ -242,6 +242,20 @@ class Databases:
                 prepare(_with_database(self.server_url, making))
                 connection.execute(f"ALTER DATABASE {making} RENAME TO {name}".encode())
         return name
+
+    def _drop(self, name: str) -> None:
+        import psycopg  # noqa: PLC0415 - an extra
+
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            except psycopg.errors.InsufficientPrivilege:  # the server's own vacuum is in it, and ends by itself
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def _run(self, statement: str) -> None:
         import psycopg  # noqa: PLC0415 - an extra
@@ -278,8 +292,12 @@ def _programs(folder: Path) -> Path:
 
 
 def _popen(command: Sequence[str], **options: Any) -> subprocess.Popen[bytes]:
-    account = {"user": _ACCOUNT, "group": _group(), "extra_groups": []} if _is_root() else {}
-    return subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, **account, **options)  # noqa: S603 - our own program
+    if _is_root():
+        options |= {"user": _ACCOUNT, "group": _group(), "extra_groups": []}
+    started: subprocess.Popen[bytes] = subprocess.Popen(  # noqa: S603 - our own program
+        command, cwd="/", stdin=subprocess.DEVNULL, **options
+    )
+    return started
 
 
 def _own(*paths: Path) -> None:
@@ -300,7 +318,7 @@ def _group() -> int:
 
 def _environment() -> dict[str, str]:
     """Return the environment of the server: errors in English, nothing of the caller's."""
-    return {"LC_ALL": "C", "PATH": os.environ.get("PATH", os.defpath), "TZ": "UTC"}
+    return {"LC_ALL": "C", "PATH": os.defpath, "TZ": "UTC"}
 
 
 def _free_port() -> int:

@@ -31,6 +31,17 @@ class SystemClock:
         return self._last
 
 
+class WallClock:
+    """The machine's clock as it is, put back when it is put back: what its processes tell each other, such as leases.
+
+    One that was started before would take work from those started after, as long as its own time stood still.
+    """
+
+    def now(self) -> datetime:
+        """Return the present moment."""
+        return datetime.now(UTC)
+
+
 class ServerClock:
     """A server's clock: asked now and then, and counted on from there by a clock that nobody can set."""
 

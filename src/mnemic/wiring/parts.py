@@ -61,7 +61,7 @@ from mnemic.services.tiering import Tiering
 from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
-from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.clocks import ServerClock, SystemClock, WallClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.moving import backup_of
 from mnemic.wiring.watching import watch_of
@@ -228,7 +228,8 @@ def _assembled(
     if not replacing:
         retexting.queue()
     settle = partial(_settle, organize, forget)
-    workers = workers_of(settings, store, clock)
+    wall = WallClock() if isinstance(clock, SystemClock) else clock
+    workers = workers_of(settings, store, wall)
     worker = Worker(
         Workplace(store, workers.queue, workers.dispatching),
         handlers_of(organize, reorganizing, reader),
@@ -238,9 +239,9 @@ def _assembled(
         watch=JobWatch(watch),
         kinds=kinds_of(settings),
     )
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle)
-    periodic = Periodic(store, clock, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
-    desk = JobDesk(store, clock, scoping, workers.queue.announce)
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=workers.dispatching.sweep)
+    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
+    desk = JobDesk(store, wall, scoping, workers.queue.announce)
     return Parts(
         settings=settings,
         clock=clock,
@@ -273,7 +274,7 @@ def _assembled(
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), retexting),
         worker=worker,
-        waiting=Waiting(store, clock, scoping, worker, desk),
+        waiting=Waiting(store, wall, scoping, worker, desk),
         jobs=desk,
         periodic=periodic,
         queue=workers.queue,

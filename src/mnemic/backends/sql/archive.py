@@ -104,8 +104,8 @@ class SqlArchive:
             values = {"started_at": start, "ended_at": end, "messages": counted}
             self._connection.execute(update(s.session).where(*mine).values(values))
         latest = select(func.max(said)).where(s.message.c.cube_key == cube_key).scalar_subquery()
-        mine = s.cube_state.c.cube_key == cube_key
-        self._connection.execute(update(s.cube_state).where(mine).values(latest_said=latest))
+        this = s.cube_state.c.cube_key == cube_key
+        self._connection.execute(update(s.cube_state).where(this).values(latest_said=latest))
 
     def _unknown(self, cube_key: int, records: Sequence[Record]) -> Sequence[Record]:
         """Leave out the messages that their sessions hold already."""

@@ -13,7 +13,7 @@ from datetime import datetime
 from importlib import resources
 from typing import Final, Protocol
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, Engine, inspect, text
 
 from mnemic.backends.sql import schema
 from mnemic.errors import StoreVersionError
@@ -33,6 +33,9 @@ class Database(Protocol):
 
     A transaction belongs to the thread that opened it. Errors of the engine leave as `StoreError`, with what to do.
     """
+
+    engine: Engine
+    """What makes and keeps the connections."""
 
     @property
     def has_vectors(self) -> bool:

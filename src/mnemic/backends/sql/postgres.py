@@ -55,7 +55,7 @@ _DEFAULTS: Final[Mapping[str, str]] = {
 """Of connections, unless the address says otherwise."""
 
 SCHEMA: Final = "mnemic"
-"""Where the tables are: apart from other programs', and from pgvector's type `vector`, which is called as a table is."""
+"""Where the tables are: apart from other programs', and from pgvector's type `vector`, called as one of ours is."""
 
 _SESSION: Final = (
     f"SET search_path = {SCHEMA}, public; "
@@ -91,6 +91,7 @@ class PostgresDatabase:
         self._most = max(2, connections - 1)  # one is for the bell
         self._erased: str | None = None
         self._is_made = False
+        self._is_closed = False
         self.engine = self._make_engine()
         self.bell = PostgresBell(self.connect, self._driver.Error)
         try:
@@ -106,6 +107,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """Close all connections that no transaction uses; those in use close when it ends."""
+        self._is_closed = True
         self.bell.close()
         self.engine.dispose()
 
@@ -188,7 +190,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _begun(self, words: str, reach: Reach) -> Iterator[Connection]:
-        connection = self._begin(f"{words}; {_reaching(reach)}")
+        connection, pool = self._begin(f"{words}; {_reaching(reach)}"), self.engine.pool
         try:
             yield connection
         except BaseException:
@@ -198,6 +200,8 @@ class PostgresDatabase:
                     connection.invalidate()
             raise
         finally:
+            if self._is_closed or pool is not self.engine.pool:  # nobody would take it from there any more
+                connection.invalidate()
             connection.close()  # what is not committed by now is rolled back
 
     def _begin(self, words: str) -> Connection:

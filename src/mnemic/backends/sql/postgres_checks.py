@@ -25,7 +25,8 @@ _SERVER: Final = text(
 )
 _ROLE: Final = text("SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user")
 _UNCHECKED: Final = text(
-    "SELECT relname FROM pg_class WHERE oid = ANY (SELECT to_regclass(name) FROM unnest(CAST(:names AS text[])) AS name)"
+    "SELECT relname FROM pg_class"
+    " WHERE oid = ANY (SELECT to_regclass(name) FROM unnest(CAST(:names AS text[])) AS name)"
     " AND NOT (relrowsecurity AND relforcerowsecurity) ORDER BY relname"
 )
 _PGVECTOR: Final = text("SELECT extversion FROM pg_extension WHERE extname = 'vector'")

@@ -33,7 +33,7 @@ class PostgresConditions:
         """Return the condition that a text holds another one: it is one of those values in the cube that do."""
         sought = fold(value)
         if not isinstance(stored, Column):
-            return literal(sought in fold(str(stored.effective_value)))  # type: ignore[attr-defined]  # a constant
+            return literal(sought in fold(str(stored.effective_value)))  # a constant
         query = select(stored).where(stored.table.c.cube_key == self._cube_key, stored.is_not(None)).distinct()
         return _among(stored, [each for each in self._connection.scalars(query) if sought in fold(each)])
 

@@ -64,7 +64,7 @@ _EXTENSION: Final = text(
 )
 _AVAILABLE: Final = text("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")
 _OID: Final = text("SELECT CAST('public.halfvec'::regtype AS oid)")
-_KNOWN: Final = text("SELECT value FROM store_info WHERE name = :name")
+_KNOWN: Final = text("SELECT value FROM store_info WHERE name = :name AND to_regclass('near_vector') IS NOT NULL")
 
 _TABLES: Final = """
 DROP TABLE IF EXISTS near_vector, near_cube;

@@ -161,7 +161,7 @@ class SqliteDatabase:
         SQLite would empty what refers to a table that is dropped, and can be told not to only before it begins.
         """
         with _translated(), self._writer, self.engine.connect().execution_options(mnemic_write=True) as connection:
-            cursor = connection.connection.cursor()
+            cursor: Any = connection.connection.cursor()
             _set(cursor, "PRAGMA foreign_keys = OFF")
             try:
                 with connection.begin():

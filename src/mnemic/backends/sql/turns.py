@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, func, select, text, update
+from sqlalchemy import BindParameter, Connection, bindparam, func, select, text, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.jobs import is_waiting, one_waits, values_of
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.job import WAITING, Job, JobCount, JobState, Priority, Share
+from mnemic.model.job import KINDS, WAITING, Job, JobCount, JobState, Priority, Share
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.ports.jobs import Head, Standing
 
@@ -30,6 +30,9 @@ _BEHIND: Final = text(f"place = {s.BEHIND}")
 _RUNNING: Final = text("state = 'running'")
 _LEASED: Final = text("lease_until IS NOT NULL")
 _MINE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.id == bindparam("job_id"))
+_KNOWN: Final[BindParameter[str]] = bindparam(
+    "known", expanding=True
+)  # kinds of this version: those of a newer one are left for it
 _OF_LANE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.lane == bindparam("job_lane"))
 
 _HEADS: Final = Prepared(
@@ -46,9 +49,15 @@ _HEADS: Final = Prepared(
 )
 _DUE: Final = Prepared(
     select(s.job.c.cube_key)
-    .where(_LATER, s.job.c.lane == bindparam("job_lane"), s.job.c.not_before <= bindparam("now"))
+    .where(
+        _LATER,
+        s.job.c.lane == bindparam("job_lane"),
+        s.job.c.not_before <= bindparam("now"),
+        s.job.c.kind.in_(_KNOWN),
+    )
     .order_by(s.job.c.not_before)
-    .limit(bindparam("most"))
+    .limit(bindparam("most")),
+    lists=["known"],
 )
 _OVER: Final = Prepared(
     select(s.job.c.cube_key)
@@ -57,7 +66,10 @@ _OVER: Final = Prepared(
     .limit(bindparam("most"))
 )
 _NEXT_DUE: Final = Prepared(
-    select(func.min(s.job.c.not_before).label("at")).where(_LATER, s.job.c.lane == bindparam("job_lane"))
+    select(func.min(s.job.c.not_before).label("at")).where(
+        _LATER, s.job.c.lane == bindparam("job_lane"), s.job.c.kind.in_(_KNOWN)
+    ),
+    lists=["known"],
 )
 _NEXT_OVER: Final = Prepared(
     select(func.min(s.job.c.lease_until).label("at")).where(_LEASED, s.job.c.lane == bindparam("job_lane"))
@@ -71,11 +83,28 @@ _VIRTUAL: Final = Prepared(
         s.virtual_time.c.lane == bindparam("job_lane"), s.virtual_time.c.priority == bindparam("urgency")
     )
 )
-_MOVE_ON: Final = Prepared(
+_FIRST_TIME: Final = Prepared(
     text(
         "INSERT INTO virtual_time (lane, priority, turn) VALUES (:job_lane, :urgency, :to)"
-        " ON CONFLICT (lane, priority) DO UPDATE SET turn = excluded.turn WHERE virtual_time.turn < excluded.turn"
+        " ON CONFLICT (lane, priority) DO NOTHING"
     )
+)
+_EARLIER: Final = s.virtual_time.alias("earlier")
+_MOVE_ON: Final = Prepared(
+    update(s.virtual_time)
+    .where(
+        s.virtual_time.c.priority == bindparam("urgency"),
+        s.virtual_time.c.lane.in_(
+            select(_EARLIER.c.lane)
+            .where(
+                _EARLIER.c.lane == bindparam("job_lane"),
+                _EARLIER.c.priority == bindparam("urgency"),
+                _EARLIER.c.turn < bindparam("to"),
+            )
+            .with_for_update(skip_locked=True)
+        ),
+    )
+    .values(turn=bindparam("to"))
 )
 _TURN: Final = Prepared(
     select(s.cube_turn.c.turn).where(
@@ -136,12 +165,14 @@ _ADMIT: Final = Prepared(
                 _OTHER.c.lane == bindparam("job_lane"),
                 _LATER_OTHER,
                 _OTHER.c.not_before <= bindparam("now"),
+                _OTHER.c.kind.in_(_KNOWN),
             )
             .order_by(_OTHER.c.not_before)
             .limit(_ADMITTED)
         ),
     )
-    .values(place=s.BEHIND)
+    .values(place=s.BEHIND),
+    lists=["known"],
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
 _HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
@@ -198,12 +229,16 @@ class SqlTurns:
     def due(self, lane: str, now: datetime, limit: int) -> Sequence[int]:
         """Return cubes with jobs that stand `later` and are due, or run or are offered under a lease that is over."""
         wanted = {"job_lane": lane, "now": to_micros(now), "most": limit}
-        found = (row.cube_key for query in (_DUE, _OVER) for row in query.rows(self._connection, wanted))
-        return list(dict.fromkeys(found))
+        found = [
+            *_DUE.rows(self._connection, {**wanted, "known": sorted(KINDS)}),
+            *_OVER.rows(self._connection, wanted),
+        ]
+        return list(dict.fromkeys(row.cube_key for row in found))
 
     def next_due(self, lane: str) -> datetime | None:
         """Return when the next thing is due that stands `later` or is leased; None when there is nothing."""
-        found = [query.scalar(self._connection, {"job_lane": lane}) for query in (_NEXT_DUE, _NEXT_OVER)]
+        planned = _NEXT_DUE.scalar(self._connection, {"job_lane": lane, "known": sorted(KINDS)})
+        found = (planned, _NEXT_OVER.scalar(self._connection, {"job_lane": lane}))
         return min((from_micros(at) for at in found if at is not None), default=None)
 
     def lock(self, cube_key: int) -> Standing | None:
@@ -232,7 +267,9 @@ class SqlTurns:
         there = {"job_lane": job.lane, "urgency": int(job.priority)}
         _CHARGE.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
         _LIST_UNDER.run(self._connection, {"cube": job.cube_key, **there, "to": turn})
-        _MOVE_ON.run(self._connection, {**there, "to": virtual})
+        moved = _MOVE_ON.run(self._connection, {**there, "to": virtual})
+        if not moved and _VIRTUAL.scalar(self._connection, there) is None:
+            _FIRST_TIME.run(self._connection, {**there, "to": virtual})
 
     def spend(self, standing: Standing) -> None:
         """Store the tokens that a cube has left."""
@@ -268,12 +305,20 @@ class SqlTurns:
         back = {"place": s.AT_HEAD, "lease_until": None}
         return self._connection.execute(update(s.job).where(*over).values(back)).rowcount
 
+    def catch_up(self, now: datetime, ahead: datetime) -> int:
+        """Make due what was planned, and end leases that were given, by a clock that stood beyond `ahead`."""
+        moment, late = to_micros(now), to_micros(ahead)
+        planned = update(s.job).where(_LATER, s.job.c.not_before > moment, s.job.c.changed_at > late)
+        leased = update(s.job).where(_LEASED, s.job.c.lease_until > late)
+        found = self._connection.execute(planned.values(not_before=moment, changed_at=moment)).rowcount
+        return found + self._connection.execute(leased.values(lease_until=moment)).rowcount
+
     def advance(self, cube_key: int, lane: str, now: datetime, kinds: Collection[str], *, anew: bool) -> int:
         """Put what is due behind, and the first of each kind that has no head at the head; return how many of these."""
         mine = {"cube": cube_key, "job_lane": lane}
         if _STANDS_BEHIND.scalar(self._connection, mine) is None:
             return 0
-        _ADMIT.run(self._connection, {**mine, "now": to_micros(now)})
+        _ADMIT.run(self._connection, {**mine, "now": to_micros(now), "known": sorted(KINDS)})
         moved = 0
         for kind in kinds:
             first = _NEXT.first(self._connection, {**mine, "job_kind": kind})

@@ -11,6 +11,6 @@ down_revision = "0001"
 
 def upgrade() -> None:
     """Add the note; what opens the store sets it."""
-    if op.get_bind().dialect.name != "sqlite":
-        return  # 0006 creates all there
+    if not sa.inspect(op.get_bind()).has_table("cube"):
+        return  # a new store: 0006 makes all
     op.add_column("cube", sa.Column("stale_text", sa.BigInteger(), server_default=sa.text("0"), nullable=False))

@@ -13,8 +13,8 @@ _REPLY = 256
 
 def upgrade() -> None:
     """Add the column; replies are marked here, and the rest is read when the text is indexed anew."""
-    if op.get_bind().dialect.name != "sqlite":
-        return  # 0006 creates all there
+    if not sa.inspect(op.get_bind()).has_table("cube"):
+        return  # a new store: 0006 makes all
     op.add_column("entry", sa.Column("traits", sa.Integer(), server_default=sa.text("0"), nullable=False))
     op.execute(
         sa.text(

@@ -11,8 +11,8 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Add the columns and tables."""
-    if op.get_bind().dialect.name != "sqlite":
-        return  # 0006 creates all there
+    if not sa.inspect(op.get_bind()).has_table("cube"):
+        return  # a new store: 0006 makes all
     empty, none = sa.text("''"), sa.text("0")
     op.add_column("message", sa.Column("refined", sa.Integer(), server_default=none, nullable=False))
     op.create_index("ix_message_to_refine", "message", ["cube_key", "id"], sqlite_where=sa.text("refined = 0"))

@@ -13,10 +13,17 @@ from typing import Final
 import sqlalchemy as sa
 from alembic import op
 
+from mnemic.backends.sql import fulltext
+
 revision = "0006"
 down_revision = "0005"
 
 _TABLES: Final = {
+    "store_info": """(
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    CONSTRAINT pk_store_info PRIMARY KEY (name)
+)""",
     "cube": """(
     "key" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL,
@@ -26,6 +33,13 @@ _TABLES: Final = {
     created_at BIGINT NOT NULL,
     CONSTRAINT uq_cube_owner_kind_name UNIQUE (owner, kind, name),
     CONSTRAINT uq_cube_id UNIQUE (id)
+)""",
+    "cube_grant": """(
+    cube_key INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    role TEXT NOT NULL,
+    CONSTRAINT pk_cube_grant PRIMARY KEY (cube_key, principal),
+    CONSTRAINT fk_cube_grant_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "session": """(
     cube_key INTEGER NOT NULL,
@@ -209,6 +223,12 @@ _TABLES: Final = {
     CONSTRAINT pk_model_call PRIMARY KEY (cube_key, id),
     CONSTRAINT fk_model_call_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
+    "forgotten": """(
+    cube_key INTEGER NOT NULL,
+    mark TEXT NOT NULL,
+    CONSTRAINT pk_forgotten PRIMARY KEY (cube_key, mark),
+    CONSTRAINT fk_forgotten_cube_key FOREIGN KEY(cube_key) REFERENCES cube ("key") ON DELETE CASCADE
+) WITHOUT ROWID""",
     "entry": """(
     cube_key INTEGER NOT NULL,
     "key" INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
@@ -317,9 +337,10 @@ _TABLES: Final = {
     CONSTRAINT pk_periodic PRIMARY KEY (name)
 )""",
 }
-"""All tables that are new or not as they were, those that are referred to first."""
+"""All tables, those that are referred to first."""
 
 _INDEXES: Final = (
+    "CREATE INDEX ix_cube_grant_principal ON cube_grant (principal)",
     "CREATE INDEX ix_page_cube_key_segment_id ON page (cube_key, segment_id)",
     "CREATE INDEX ix_message_cube_key_page_id ON message (cube_key, page_id)",
     "CREATE INDEX ix_message_to_extract ON message (cube_key, id) WHERE extracted = 0",
@@ -375,30 +396,40 @@ _FILLED: Final[Mapping[str, Mapping[str, str]]] = {
 
 def upgrade() -> None:
     """Create the tables of this schema, with all that the old ones hold."""
-    if op.get_bind().dialect.name == "sqlite":
-        _rebuild(op.get_bind())
-    else:
+    connection = op.get_bind()
+    if connection.dialect.name != "sqlite":
         from mnemic.backends.sql import postgres_schema  # noqa: PLC0415 - needed once in the life of a store there
 
-        postgres_schema.create(op.get_bind())
+        postgres_schema.create(connection)
+    elif sa.inspect(connection).has_table("cube"):
+        _rebuild(connection)
+    else:
+        _create(connection)
+
+
+def _create(connection: sa.Connection) -> None:
+    for name, columns in _TABLES.items():
+        connection.exec_driver_sql(f'CREATE TABLE "{name}" {columns}')
+    for statement in (*_INDEXES, *fulltext.create("sqlite")):
+        connection.exec_driver_sql(statement)
+    _tell_planner(connection)
 
 
 def _rebuild(connection: sa.Connection) -> None:
     if connection.exec_driver_sql("PRAGMA foreign_keys").scalar():
         raise RuntimeError("references are looked at: to drop a table would empty those that refer to it")
     counted = {row[0]: row[1] for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence")}
-    rebuilt = [name for name in _TABLES if name not in _NEW]
-    for name in rebuilt:
-        connection.exec_driver_sql(f"CREATE TABLE new_{name} {_TABLES[name]}")
+    old = [name for name in _TABLES if name not in _NEW]
+    for name in _TABLES:
+        connection.exec_driver_sql(f'CREATE TABLE "{"" if name in _NEW else "new_"}{name}" {_TABLES[name]}')
+    for name in old:
         _fill(connection, name)
-    for name in _NEW:
-        connection.exec_driver_sql(f"CREATE TABLE {name} {_TABLES[name]}")
     connection.exec_driver_sql(
         "INSERT INTO cube_state (cube_key, revision, erasures, latest_said, stale_text)"
         ' SELECT "key", revision, erasures, latest_said, stale_text FROM cube'
     )
     connection.exec_driver_sql('INSERT INTO cube_share (cube_key) SELECT "key" FROM cube')
-    for name in rebuilt:
+    for name in old:
         connection.exec_driver_sql(f"DROP TABLE {name}")
         connection.exec_driver_sql(f"ALTER TABLE new_{name} RENAME TO {name}")
     for statement in _INDEXES:
@@ -412,8 +443,8 @@ def _rebuild(connection: sa.Connection) -> None:
 def _tell_planner(connection: sa.Connection) -> None:
     """Write down what SQLite's planner cannot know: a cube holds many rows, the columns after it find few of them.
 
-    Without it a condition on the cube alone is thought to find as few as one on three columns, and whole cubes are walked
-    to save the sorting of some rows (https://sqlite.org/optoverview.html#manual_control_of_query_plans_using_sqlite_stat_tables).
+    Without it a condition on the cube alone is thought to find as few rows as one on three columns, and whole cubes are
+    walked to save the sorting of some (https://sqlite.org/fileformat2.html#the_sqlite_stat1_table).
     """
     connection.exec_driver_sql("ANALYZE cube_state")  # makes the table
     connection.exec_driver_sql("DELETE FROM sqlite_stat1")

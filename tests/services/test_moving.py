@@ -34,11 +34,24 @@ class Pair:
     new: str
 
 
-@pytest.fixture(params=["sqlite-sqlite", "sqlite-postgres", "postgres-sqlite", "postgres-postgres"])
-def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
-    before, after = request.param.split("-")
+@contextmanager
+def paired(engines: str) -> Iterator[Pair]:
+    before, after = engines.split("-")
     with place_of(before) as old, place_of(after) as new:
         yield Pair(str(old), str(new))
+
+
+@pytest.fixture(params=["sqlite-sqlite", "sqlite-postgres", "postgres-sqlite", "postgres-postgres"])
+def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with paired(request.param) as found:
+        yield found
+
+
+@pytest.fixture(params=["sqlite-postgres", "postgres-sqlite"])
+def across(request: pytest.FixtureRequest) -> Iterator[Pair]:
+    """Two engines."""
+    with paired(request.param) as found:
+        yield found
 
 
 KEYS = (("cube", 0), ("entry", 1))
@@ -262,15 +275,15 @@ def test_a_move_that_stops_anywhere_goes_on_and_comes_to_the_same(pair: Pair, mo
 
 @pytest.mark.parametrize("change", ["talk", "forget", "erase", "replace"])
 def test_what_changed_while_a_move_was_stopped_is_moved_again(
-    pair: Pair, change: str, monkeypatch: pytest.MonkeyPatch
+    across: Pair, change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mnemic.services.carrying.BYTES", 10_000)
-    live(pair.old, users=4, messages=4)
-    assert stopping(pair.old, pair.new, 7, before=False) is None
-    with memory_at(pair.old, worker=True) as memory:
+    live(across.old, users=4, messages=4)
+    assert stopping(across.old, across.new, 7, before=False) is None
+    with memory_at(across.old, worker=True) as memory:
         CHANGES[change](memory)
-    assert move(pair.new, pair.old).resumed
-    assert contents(pair.new) == contents(pair.old)
+    assert move(across.new, across.old).resumed
+    assert contents(across.new) == contents(across.old)
 
 
 def _talk(memory: Memory) -> None:

@@ -176,7 +176,9 @@ def build(
     metered = MeteredStore(store, watch)
     try:
         clock = clock or _clock(settings, store, closers)
-        parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+        parts = _assembled(settings, metered, embedder, llm, clock, closers)
+        if not replacing:
+            Retexting(metered, clock).queue()
     except BaseException:
         for close in (store.close, *closers):
             close()
@@ -201,8 +203,6 @@ def _assembled(
     llm: LanguageModel | None,
     clock: Clock,
     close_models: Sequence[Callable[[], None]],
-    *,
-    replacing: bool,
 ) -> Parts:
     scoping = Scoping(clock)
     language = None if llm is None else _language(settings, llm, store, clock)
@@ -214,8 +214,6 @@ def _assembled(
     remember = _remember(settings, store, embedder, clock, scoping)
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
-    if not replacing:
-        Retexting(store, clock).queue()
     settle = partial(_settle, organize, forget)
     handlers = handlers_of(organize, reorganizing, reader)
     work = background_of(settings, store, clock, scoping, handlers, settle)

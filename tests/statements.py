@@ -176,7 +176,8 @@ class _Scope:
     @classmethod
     def read(cls, tree: Tree, outer: Mapping[str, bool]) -> _Scope:
         scope = cls(tree, outer)
-        clause, held = "", []
+        clause = ""
+        held: list[Tree] = []
         for item in [*tree, "select"]:  # the last one ends the last clause
             if isinstance(item, str) and item in _CLAUSES:
                 scope._take(clause, held)
@@ -275,7 +276,8 @@ class _Scope:
             case ["cube_key"]:
                 able = [name for name, table in self.tables.items() if table in BY_KEY]
                 return able[0] if len(able) == 1 else None
-        return None
+            case _:
+                return None
 
 
 def _inside(tree: Tree) -> Iterator[Tree]:

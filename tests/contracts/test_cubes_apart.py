@@ -98,8 +98,8 @@ def test_keys_of_a_table_begin_with_the_cube(table: Table) -> None:
         return
     assert next(iter(table.primary_key.columns)).name == "cube_key"
     assert not table.c.cube_key.nullable
-    unique = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
-    unique += [each for each in table.indexes if isinstance(each, Index) and each.unique]
+    unique: list[UniqueConstraint | Index] = [each for each in table.constraints if isinstance(each, UniqueConstraint)]
+    unique += [each for each in table.indexes if each.unique]
     for each in unique:
         assert "cube_key" in each.columns, f"{each.name}: what is unique is so inside of a cube"
     for reference in table.foreign_key_constraints:

@@ -389,12 +389,12 @@ def check_sizes(open_store: OpenStore) -> None:
     with closing(open_store()) as store:
         empty = store.sizes()
         assert (empty.cubes, empty.entries, empty.vectors, empty.cached_cubes) == (0, 0, 0, 0), empty
-        for owner in ("ann", "bo"):
-            cube = new_cube(store, owner)
+        cubes = [new_cube(store, owner) for owner in ("ann", "bo")]
+        for cube in cubes:
             with writing(store) as tx:
                 say(tx, cube, ["a plover", "a heron"])
         with reading(store) as tx:
-            assert len(tx.index.view(cube.key)) == 2, "what was said is there"
+            assert len(tx.index.view(cubes[-1].key)) == 2, "what was said is there"
         full = store.sizes()
         assert min(full.cubes, full.entries, full.vectors) > 0, full
         assert full.database_bytes > 0, "a database takes room"

@@ -309,7 +309,7 @@ class SqlRawStore:
         SQLite counts for each connection what others have committed; PostgreSQL tells which transactions have ended.
         """
         if self._watch.dialect.name == "sqlite":
-            return str(self._watch.connection.cursor().execute("PRAGMA data_version").fetchone()[0])  # type: ignore[attr-defined]
+            return str(self._watch.connection.cursor().execute("PRAGMA data_version").fetchone()[0])
         return str(self._watch.exec_driver_sql("SELECT pg_current_snapshot()::text").scalar())
 
     def close(self) -> None:

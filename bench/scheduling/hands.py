@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import IO, Final
 
 from bench.scheduling.engines import Engine
 from bench.tables import ROOT
 
-START: Final = 60.0
-"""Seconds that a process has to get ready."""
+START: Final = 120.0
+"""Seconds that a process has to get ready, and to end."""
 
 
 def together(what: str, count: int, seconds: float, engine: Engine) -> float:
@@ -38,24 +41,30 @@ def together(what: str, count: int, seconds: float, engine: Engine) -> float:
 
 
 @contextmanager
-def workers(engine: Engine, count: int, *, threads: int = 1) -> Iterator[Sequence[subprocess.Popen[str]]]:
-    """Have so many processes of `mnemic worker`, which are drained at the end."""
+def workers(engine: Engine, count: int, *, threads: int = 1) -> Iterator[None]:
+    """Have so many processes of `mnemic worker`, from when they have opened the store until they have drained."""
     command = [sys.executable, "-m", "mnemic", "worker", "--threads", str(threads)]
-    running = [
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT, env=engine.environment)
-        for _ in range(count)
-    ]
-    try:
-        for each in running:
-            while "working on" not in (line := _pipe(each.stderr).readline()):
-                if not line:
-                    raise SystemExit(f"a worker ended with {each.wait()}")
-        yield running
-    finally:
-        for each in running:
-            each.send_signal(signal.SIGTERM)
-        for each in running:
-            each.communicate(timeout=START)
+    with ExitStack() as held:
+        logs = [held.enter_context(tempfile.TemporaryFile()) for _ in range(count)]
+        running = [subprocess.Popen(command, stderr=log, cwd=ROOT, env=engine.environment) for log in logs]
+        try:
+            for process, log in zip(running, logs, strict=True):
+                _wait_for_start(process, log)
+            yield
+        finally:
+            for process in running:
+                process.send_signal(signal.SIGTERM)
+            for process in running:
+                process.wait(START)
+
+
+def _wait_for_start(process: subprocess.Popen[bytes], log: IO[bytes]) -> None:
+    """Wait until a worker says in its log that it has started."""
+    deadline = time.monotonic() + START
+    while b"worker_started" not in os.pread(log.fileno(), 65_536, 0):
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise SystemExit(f"a worker did not start:\n{os.pread(log.fileno(), 65_536, 0).decode()}")
+        time.sleep(0.05)
 
 
 def _said(hand: subprocess.Popen[str]) -> str:

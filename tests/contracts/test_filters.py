@@ -63,7 +63,8 @@ def metadata() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def both() -> Iterator[Both]:
     with ExitStack() as stack:
-        stores, numbers = {}, {}
+        stores: dict[str, tuple[Store, Cube]] = {}
+        numbers: dict[str, dict[str, int]] = {}
         for engine in ENGINES:
             place = stack.enter_context(place_of(engine))
             store = stack.enter_context(opened(place))

@@ -28,8 +28,8 @@ from mnemic.model.moment import to_micros
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
-from mnemic.text import fold
 from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
+from mnemic.text import fold
 
 OpenStore = Callable[[], Store]
 """Opens the place under test; each call as another process would."""

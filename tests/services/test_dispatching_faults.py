@@ -97,6 +97,34 @@ def test_whatever_becomes_of_the_first_of_a_kind_the_next_ones_follow(tmp_path: 
         assert [job.id for job in claim(rows)] == [second]
 
 
+def test_dead_jobs_of_a_kind_do_not_get_more_tries_the_more_they_are(tmp_path: Path) -> None:
+    clock = SteppedClock()
+    with opened(tmp_path, clock) as parts:
+        rows = dispatching(parts)
+        [cube] = cubes_of(parts, "ann")
+        dead = [put(parts, cube, REFINE, merges=True, id=new_id(), state=JobState.DEAD) for _ in range(3)]
+        apart = [put(parts, cube, EMBED, state=JobState.DEAD) for _ in range(2)]
+
+        def alive(*jobs: str) -> list[bool]:
+            return [job_of(parts, cube, each).state is not JobState.DEAD for each in jobs]
+
+        def organize() -> None:
+            put(parts, cube, merges=True)
+            [job] = claim(rows, kinds=[ORGANIZE])
+            assert rows.end(rows.done(job, 1), "w")
+
+        organize()
+        assert alive(*dead).count(True) == 1, "each does the work of all: one is enough"
+        assert alive(*apart) == [True, True], "what does not merge has work of its own"
+        organize()
+        assert alive(*dead).count(True) == 1, "another one is tried beside the one that is on its way"
+        [job] = claim(rows, SLOW)
+        assert job.id in dead
+        assert rows.end(rows.done(job, 1), "w")
+        assert {job_of(parts, cube, each).state for each in dead} == {JobState.DONE}, "they are made up for"
+        assert not claim(rows, SLOW)
+
+
 def test_jobs_of_a_kind_that_a_newer_version_has_are_left_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -112,8 +112,8 @@ class Jobs:
         if task is not None:
             if jobs is not None:
                 raise InputError("task", "give jobs or a task, not both")
-            return self._parts.waiting.wait_for_task(str(task), user=str(user), cube=cube, timeout=timeout)
-        return self._parts.waiting.wait(cube, jobs, user=str(user), timeout=timeout)
+            return self._parts.waiting.wait_for_task(task, user=user, cube=cube, timeout=timeout)
+        return self._parts.waiting.wait(cube, jobs, user=user, timeout=timeout)
 
     def events(
         self, *, user: str | int, since: Job | None = None, timeout: float | None = None, cube: str | None = None

@@ -41,8 +41,8 @@ class Waiting:
         cube: str | None,
         jobs: str | Sequence[str] | None,
         *,
-        user: str,
-        timeout: float = 60,
+        user: object,
+        timeout: object = 60,
         patient: bool = True,
     ) -> Sequence[Job]:
         """Wait until jobs are finished; without a worker here, run them.
@@ -51,8 +51,10 @@ class Waiting:
         calendar. What only waits for more to come, is done at once. Without patience, what has failed and will be tried
         again is not waited for.
         """
-        wanted = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
-        deadline = time.monotonic() + _seconds(timeout)
+        named = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
+        wanted = None if named is None else list(dict.fromkeys(named))
+        seconds = _seconds(timeout)
+        deadline = time.monotonic() + seconds
         missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
         if missing:
             raise NotFoundError(f"there is no job {min(missing)!r} here; `jobs.list` shows those that are")
@@ -68,12 +70,13 @@ class Waiting:
                 return found
             left = deadline - time.monotonic()
             if left <= 0 or self._are_put_off(waiting, left if patient else 0):
-                raise _late(waiting, timeout)
+                raise _late(waiting, seconds)
             self._pause_or_help(left)
 
-    def wait_for_task(self, task: str, *, user: str, cube: str | None, timeout: float) -> Sequence[Job]:
+    def wait_for_task(self, task: object, *, user: object, cube: str | None, timeout: object) -> Sequence[Job]:
         """Wait until all jobs of a caller's task are finished, with what they lead to but for the calendar's."""
-        deadline = time.monotonic() + _seconds(timeout)
+        seconds = _seconds(timeout)
+        deadline = time.monotonic() + seconds
         while True:
             self._hasten(cube, user)
             found = [job for job in self._desk.task(task, user=user, cube=cube).jobs if job.kind != REORGANIZE]
@@ -83,19 +86,29 @@ class Waiting:
                 return found
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _late(waiting, timeout)
+                raise _late(waiting, seconds)
             self._pause_or_help(left)
 
-    def events(self, *, user: object, cube: object, since: Job | None, timeout: float | None) -> Iterator[Job]:
+    def events(self, *, user: object, cube: object, since: object, timeout: object) -> Iterator[Job]:
         """Yield jobs as they change, those that are first; end when nothing has changed for `timeout` seconds."""
         patience = None if timeout is None else _seconds(timeout)
-        place = None if since is None or since.changed_at is None else (since.changed_at, since.id)
-        told: dict[str, Job] = {} if since is None else {since.id: since}
+        if since is not None and not isinstance(since, Job):
+            raise InputError("since", f"needs the job that was told last, got {type(since).__name__}")
+        place = None if since is None else (_changed_at(since), since.id)
+        self._desk.changed(place, user=user, cube=cube)  # who asks for what there is not, is told at once
+        return self._changes(place, patience, user, cube)
+
+    def _changes(
+        self, since: tuple[datetime, str] | None, patience: float | None, user: object, cube: object
+    ) -> Iterator[Job]:
+        place = since
+        told: dict[str, Job] = {}
         last = time.monotonic()
         while True:
             found = self._desk.changed(place, user=user, cube=cube)
             for job in found:
-                if told.get(job.id) != job:
+                is_news = since is None or (_changed_at(job), job.id) > since
+                if is_news and told.get(job.id) != job:
                     told[job.id] = job
                     last = time.monotonic()
                     yield job
@@ -114,7 +127,7 @@ class Waiting:
         end = self._clock.now() + timedelta(seconds=left)
         return all(job.state is JobState.FAILED and job.not_before > end for job in jobs)
 
-    def _hasten(self, cube: str | None, user: str) -> None:
+    def _hasten(self, cube: str | None, user: object) -> None:
         """Let what a language model is to read not wait for more: somebody waits for it."""
         if REFINE not in self._worker.kinds:
             return
@@ -140,7 +153,7 @@ class Waiting:
         elif not self._worker.run_once():
             threading.Event().wait(min(left, _HELP))
 
-    def _look(self, cube: str | None, wanted: Sequence[str] | None, user: str) -> list[Job]:
+    def _look(self, cube: str | None, wanted: Sequence[str] | None, user: object) -> list[Job]:
         with self._store.read() as tx:
             scope = self._scoping.for_read(tx, user, cube)
             if wanted is None:

@@ -18,7 +18,7 @@ from typing import Final
 from mnemic.core.fairness import ends, moves_to, priorities, refilled, until_token
 from mnemic.core.retrying import pause
 from mnemic.errors import BudgetError, MnemicError
-from mnemic.model.job import KINDS, LANES, WAITING, Job, JobState, Kind, Share
+from mnemic.model.job import KINDS, LANES, OPEN, WAITING, Job, JobState, Kind, Share
 from mnemic.ports.clock import Clock
 from mnemic.ports.jobs import Head, Standing
 from mnemic.ports.queue import Ticket
@@ -137,7 +137,7 @@ class Dispatching:
             if standing is None or not tx.turns.end(ended, worker):
                 return False
             if job.state is JobState.DONE:  # what stood in the way of others, such as an outage, may be over too
-                revive(tx, job.cube_key, now, but=job.kind)
+                revive(tx, job, now)
                 if next(self._ended) % _PRUNED == 0:
                     tx.jobs.prune(job.cube_key, self._limits.kept)
             advance(tx, job.cube_key, None if self._share(standing).running else job.lane, now)
@@ -291,11 +291,22 @@ def advance(tx: Transaction, cube_key: int, lane: str | None, now: datetime) -> 
         tx.turns.advance(cube_key, each, now, kinds_of(each), anew=True)
 
 
-def revive(tx: Transaction, cube_key: int, now: datetime, *, but: str) -> None:
-    """Give the dead jobs of a cube one more try, except those of a kind that has just made up for them."""
-    for job in tx.turns.dead(cube_key):
-        if job.kind != but:
+def revive(tx: Transaction, done: Job, now: datetime) -> None:
+    """Give the dead jobs of a cube one more try after another one was done.
+
+    Of those that merge, one does the work of all of a kind: what is done has made up for the dead ones of its kind, and
+    of other kinds one is tried when none is on its way. So they do not get more, try after try, while an outage lasts.
+    """
+    dead = tx.turns.dead(done.cube_key)
+    merging = {job.kind for job in dead if not job.merge}
+    going = {job.kind for job in tx.jobs.list(done.cube_key, states=OPEN, kinds=merging)} if merging else set()
+    for job in dead:
+        if job.merge or (job.kind != done.kind and job.kind not in going):
             tx.jobs.save(again(job, now, tries=1))
+        elif job.kind == done.kind and not done.merge:
+            tx.jobs.save(replace(job, state=JobState.DONE, error=None, finished_at=now, changed_at=now))
+        if not job.merge:
+            going.add(job.kind)
 
 
 def again(job: Job, now: datetime, *, tries: int | None = None) -> Job:

@@ -25,6 +25,9 @@ PAGE: Final = 500
 """Changes that are told at once."""
 
 
+_MOST: Final = 1_000_000  # jobs at one time, or in a minute, as in the settings
+
+
 class JobDesk:
     """The use cases of `memory.jobs`, but waiting."""
 
@@ -46,7 +49,11 @@ class JobDesk:
         cube: object = None,
     ) -> Sequence[Job]:
         """Return the jobs of a cube, newest first."""
-        wanted = OPEN if check_flag(open_only, "open_only") else _states(states)
+        wanted = _states(states)
+        if check_flag(open_only, "open_only"):
+            if states is not None:
+                raise InputError("states", "give open_only or states, not both")
+            wanted = OPEN
         named = () if kinds is None else [check_id(kind, "kinds") for kind in check_names(kinds, "kinds")]
         for kind in named:
             if kind not in KINDS:
@@ -169,9 +176,8 @@ def _states(states: object) -> Sequence[JobState]:
 
 
 def _check_share(share: Share) -> None:
-    if not 0.01 <= share.weight <= 100:
-        raise InputError("weight", "must be from 0.01 to 100")
-    for name in ("running", "per_minute"):
-        value = getattr(share, name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise InputError(name, f"needs a whole number, 0 or more, got {value!r}")
+    weight: object = share.weight  # callers without a type checker give anything
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0.01 <= weight <= 100:
+        raise InputError("weight", f"needs a number from 0.01 to 100, got {weight!r}")
+    check_count(share.running, "running", least=0, most=_MOST)
+    check_count(share.per_minute, "per_minute", least=0, most=_MOST)

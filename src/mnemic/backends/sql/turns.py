@@ -11,7 +11,20 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, and_, bindparam, case, func, select, text, update
+from sqlalchemy import (
+    BindParameter,
+    Boolean,
+    Connection,
+    and_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    null,
+    select,
+    text,
+    update,
+)
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
@@ -30,7 +43,7 @@ _BEHIND: Final = text(f"place = {s.BEHIND}")
 _RUNNING: Final = text("state = 'running'")
 _LEASED: Final = text("lease_until IS NOT NULL")
 _MINE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.id == bindparam("job_id"))
-_IS_SILENCED: Final = func.coalesce(s.job.c.error, "") == SILENCED
+_IS_SILENCED: Final = literal_column(f"coalesce(error, '') = '{SILENCED}'", Boolean)
 _KNOWN: Final[BindParameter[str]] = bindparam(
     "known", expanding=True
 )  # kinds of this version: those of a newer one are left for it
@@ -149,7 +162,7 @@ _STARTED: Final = Prepared(
         worker=bindparam("by"),
         started_at=bindparam("now"),
         changed_at=bindparam("now"),
-        error=case((_IS_SILENCED, None), else_=s.job.c.error),
+        error=case((_IS_SILENCED, null()), else_=s.job.c.error),
     )
     .returning(s.job)
 )

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from mnemic.shells.cli import showing_jobs
+from mnemic.shells.cli.as_json import plain
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
 
@@ -104,7 +105,10 @@ def watch_jobs(
     face = face_of(context)
     with face.memory(worker=False) as memory:
         for job in memory.jobs.events(user=face.user, timeout=timeout, cube=cube):
-            face.show(job, lambda job=job: showing_jobs.line(job))  # type: ignore[misc]  # called at once
+            if face.json:
+                face.print_json(plain(job))
+            else:
+                face.out.print(showing_jobs.line(job), soft_wrap=True)  # one job is one line, however long
 
 
 @JOBS.command("cancel")

@@ -1,8 +1,8 @@
 """`mnemic worker`: does background work until it is told to stop, in one process or in several that it looks after.
 
 SIGTERM and SIGINT drain: each thread ends its present step, and what is left of a job goes back into the queue. A
-process that dies is started anew, with growing pauses. Its log goes to stderr as `log_format` says; with `metrics_port`
-it is shown to who watches it, of several processes each on a port of its own.
+process that dies is started anew, with growing pauses; those whose parent dies drain, too. Its log goes to stderr as
+`log_format` says; with `metrics_port` it is shown to who watches it, of several processes each on a port of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ _log = logging.getLogger(__name__)
 
 _CALM: Final = 30.0  # seconds after which a process counts as having started well
 _LONGEST: Final = 30.0  # seconds between two starts at most
+_LOOK: Final = 0.2  # seconds between looks at what became of other processes
 _DRAIN: Final = 60.0  # seconds that processes have to drain before they are killed
 
 
@@ -44,6 +45,7 @@ def worker(
         int | None,
         typer.Option(help="Port for /metrics, /health, /ready; with more processes, the ports after it too."),
     ] = None,
+    parent: Annotated[int | None, typer.Option(help="End with the process of this id.", hidden=True)] = None,
 ) -> None:
     """Do background work until SIGTERM or Ctrl-C, which drain: nothing is lost, what runs ends its present step."""
     face = face_of(context)
@@ -60,12 +62,14 @@ def worker(
     with ExitStack() as last:
         last.callback(logged.serve(known, debug=face.debug))
         if processes == 1:
-            _work(face, settings)
+            _work(face, settings, parent)
         else:
+            with face.memory(**{**settings, "worker": False}):
+                pass  # what cannot be opened is said once, not by each process again and again
             _look_after(_Plan(face, threads, kinds, known.metrics_port), processes)
 
 
-def _work(face: Face, settings: dict[str, Any]) -> None:
+def _work(face: Face, settings: dict[str, Any], parent: int | None) -> None:
     over = _until_told()
     with ExitStack() as last:
         with face.memory(**settings) as memory:
@@ -74,7 +78,10 @@ def _work(face: Face, settings: dict[str, Any]) -> None:
                 last.callback(memory.expose(draining=over.is_set).close)
             shown = {"kinds": told.worker_kinds or "all", "threads": told.worker_threads}
             _log.info("worker_started", extra={"pid": os.getpid(), **shown})
-            over.wait()
+            while not over.wait(_LOOK if parent else None):
+                if os.getppid() != parent:
+                    _log.warning("worker_parent_died", extra={"pid": os.getpid(), "parent": parent})
+                    over.set()
             _log.info("worker_draining", extra={"pid": os.getpid()})
         _log.info("worker_ended", extra={"pid": os.getpid()})
 
@@ -100,7 +107,8 @@ class _Plan:
             command += ["--threads", str(self.threads)]
         if self.kinds is not None:
             command += ["--kinds", self.kinds]
-        return [*command, "--metrics-port", str(self.port + number if self.port else 0)]
+        command += ["--metrics-port", str(self.port + number if self.port else 0)]
+        return [*command, "--parent", str(os.getpid())]
 
 
 @dataclass
@@ -115,10 +123,11 @@ class _Child:
 def _look_after(plan: _Plan, count: int) -> None:
     """Start processes, start those anew that die, and drain them all at the end."""
     over = _until_told()
-    children = [_started(plan.command(number)) for number in range(count)]
-    _log.info("workers_started", extra={"pids": [child.process.pid for child in children]})
+    children: list[_Child] = []
     try:
-        while not over.wait(0.2):
+        children += (_started(plan.command(number)) for number in range(count))
+        _log.info("workers_started", extra={"pids": [child.process.pid for child in children]})
+        while not over.wait(_LOOK):
             for number, child in enumerate(children):
                 if child.process.poll() is not None:
                     children[number] = _again(plan.command(number), child, over)
@@ -132,8 +141,7 @@ def _again(command: Sequence[str], child: _Child, over: threading.Event) -> _Chi
     pause = min(_LONGEST, 2.0**failures - 1)
     told = {"pid": child.process.pid, "code": child.process.returncode, "pause": pause}
     _log.warning("worker_died", extra=told)
-    over.wait(pause)
-    return _started(command, failures)
+    return child if over.wait(pause) else _started(command, failures)
 
 
 def _started(command: Sequence[str], failures: int = 0) -> _Child:

@@ -29,6 +29,7 @@ def add(
     lines: Annotated[bool, typer.Option("--lines", help="Each line of stdin is a message.")] = False,
     cube: Cube = None,
     agent: Annotated[str | None, typer.Option(help="The agent who takes part.")] = None,
+    task: Annotated[str | None, typer.Option(help="A name of your own for the background work of many calls.")] = None,
     wait: Annotated[bool, typer.Option(help="Refine what was stored before ending.")] = True,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be drawn from it; store nothing.")
@@ -47,7 +48,7 @@ def add(
             face.show(found, lambda: showing.extraction(found))
             face.notes(found.notes)
             return
-        receipt = memory.add(messages, user=face.user, session=session, agent=agent, cube=cube, wait=wait)
+        receipt = memory.add(messages, user=face.user, session=session, agent=agent, cube=cube, task=task, wait=wait)
     face.confirm(receipt, lambda: showing.added(receipt))
     face.notes(receipt.notes)
 

@@ -17,7 +17,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
 
 import mnemic.backends.sql
 from mnemic import Memory, StoreError
@@ -93,6 +93,34 @@ def test_a_new_store_has_the_schema_that_the_code_names(tmp_path: Path) -> None:
         context = MigrationContext.configure(connection, opts={"include_object": ours, "compare_type": True})
         assert compare_metadata(context, schema.metadata) == []
     database.close()
+
+
+def described(path: Path) -> dict[str, object]:
+    """Return, of each table, its columns with their places in the key, its indexes, and what it refers to."""
+    with closing(sqlite3.connect(path)) as connection:
+
+        def asked(query: str) -> list[tuple[object, ...]]:
+            return sorted((row[1:] for row in connection.execute(query)), key=repr)
+
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        where = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE%INDEX%WHERE%'"))
+        return {
+            name: (
+                asked(f"PRAGMA table_info({name})"),
+                sorted((index[1:], where.get(index[0])) for index in asked(f"PRAGMA index_list({name})")),
+                asked(f"PRAGMA foreign_key_list({name})"),
+            )
+            for name in names
+            if name in schema.metadata.tables and name not in ("entry", "vector")  # see BY_ROW_NUMBER
+        }
+
+
+def test_keys_defaults_and_references_are_those_that_the_code_names(tmp_path: Path) -> None:
+    SqliteDatabase(tmp_path).close()
+    made = create_engine(f"sqlite:///{tmp_path / 'made.db'}")
+    schema.metadata.create_all(made)
+    made.dispose()
+    assert described(tmp_path / DATABASE_FILE) == described(tmp_path / "made.db")
 
 
 def test_the_head_that_the_schema_names_is_the_last_migration() -> None:

@@ -12,7 +12,6 @@ import pytest
 
 from mnemic import StoreError
 from mnemic.api import backup, backups
-from mnemic.wiring.moving import opened
 from tests.databases import ENGINES, place_of
 from tests.services.stores import contents, fill, live, memory_at
 

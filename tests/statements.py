@@ -1,4 +1,4 @@
-"""The statements that reach SQLite, whichever way they take, and what they say about the cubes of the rows they touch.
+"""The statements that reach a database, whichever way they take, and what they say about the cubes of their rows.
 
 `recorded` listens at the driver, so that nothing goes past it; who sent a statement is read from the stack. `crossing`
 reads a statement and names its tables of cubes that it does not tie to one cube: by a condition that must hold, on the
@@ -11,12 +11,14 @@ import re
 import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import psycopg
+import pytest
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
@@ -28,14 +30,30 @@ Tree = list[Any]
 
 VALUE = "?"
 HERE = Path(mnemic.backends.sql.__file__).parent
-OF_CUBES = frozenset(table.name for table in schema.CUBES)
+ENGINES_OWN = {"entry_text", "near_cube", "near_vector"}
+"""Tables of cubes that only PostgreSQL has; SQLite's full text is of another kind."""
+
+OF_CUBES = ENGINES_OWN | {table.name for table in schema.CUBES}
 BY_KEY = OF_CUBES | {"cube_grant"}
 SEND = "prepared.py"
 _TOKEN = re.compile(
-    r"""(?P<value>[xX]?'(?:[^']|'')*'|\b\d[\w.]*|\?\d*|(?<![:\w]):\w+|\$\d+)"""
+    r"""(?P<value>(?:[xX]?'(?:[^']|'')*'|\b\d[\w.]*|\?\d*|(?<![:\w]):\w+|\$\d+|%\(\w+\)s|%s)(?:::\w+)?)"""
     r"""|"(?P<quoted>[^"]+)"|(?P<word>[A-Za-z_]\w*)|(?P<sign><=|>=|!=|<>|\|\||==|[-+*/%=<>(),.;])"""
 )
-_CLAUSES = ("from", "where", "group", "having", "order", "limit", "returning", "set", "values", "select", "window")
+_CLAUSES = (
+    "from",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "returning",
+    "set",
+    "values",
+    "select",
+    "window",
+    "for",
+)
 
 
 @dataclass
@@ -53,18 +71,34 @@ class Record:
 
 @contextmanager
 def recorded() -> Iterator[Record]:
-    """Collect the statements on SQLite connections that are opened in the block."""
+    """Collect what is sent in the block: on SQLite connections that are opened in it, and to PostgreSQL."""
     record = Record()
 
     def connected(connection: object, _entry: object) -> None:
         if isinstance(connection, sqlite3.Connection):
             connection.set_trace_callback(record.note)
 
-    event.listen(Pool, "connect", connected)
-    try:
+    with ExitStack() as ends:
+        event.listen(Pool, "connect", connected)
+        ends.callback(event.remove, Pool, "connect", connected)
+        for kind in (psycopg.Cursor, psycopg.ServerCursor):
+            for name in ("execute", "executemany", "stream"):
+                ends.enter_context(_noting(record, kind, name))
         yield record
-    finally:
-        event.remove(Pool, "connect", connected)
+
+
+@contextmanager
+def _noting(record: Record, kind: Any, name: str) -> Iterator[None]:
+    """Note what a kind of cursor is given to send."""
+    send = getattr(kind, name)
+
+    def note(cursor: object, query: object, *args: Any, **kwargs: Any) -> Any:
+        record.note(query.decode() if isinstance(query, bytes) else str(query))
+        return send(cursor, query, *args, **kwargs)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kind, name, note)
+        yield
 
 
 def plain(sql: str) -> str:
@@ -142,7 +176,8 @@ class _Scope:
     @classmethod
     def read(cls, tree: Tree, outer: Mapping[str, bool]) -> _Scope:
         scope = cls(tree, outer)
-        clause, held = "", []
+        clause = ""
+        held: list[Tree] = []
         for item in [*tree, "select"]:  # the last one ends the last clause
             if isinstance(item, str) and item in _CLAUSES:
                 scope._take(clause, held)
@@ -233,13 +268,16 @@ class _Scope:
                 return VALUE
             case [[*inner]]:
                 return self._key(inner)
+            case ["cast", [*inner, "as", str()]]:
+                return self._key(inner)
             case [str(name), ".", str(column)]:
                 wanted = "key" if self.tables.get(name) == "cube" else "cube_key"
                 return name if column == wanted else None
             case ["cube_key"]:
                 able = [name for name, table in self.tables.items() if table in BY_KEY]
                 return able[0] if len(able) == 1 else None
-        return None
+            case _:
+                return None
 
 
 def _inside(tree: Tree) -> Iterator[Tree]:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from mnemic import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
+from mnemic.model.item import Item
+from mnemic.model.message import StoredMessage
 
 SETTINGS = {"worker": False, "stm_pages": 2, "heat_threshold": 3.0}
 TALK = [
@@ -45,6 +47,11 @@ def unpacked(folder: Path, revision: str) -> Path:
     return folder
 
 
+def words_of(item: Item) -> str:
+    """Return what a message or a memory says."""
+    return item.text if isinstance(item, StoredMessage) else item.current.text
+
+
 def make(folder: Path) -> None:
     """Make a store."""
     with Memory(folder, settings=SETTINGS, embedder=HashingEmbedder(64)) as memory:
@@ -55,11 +62,11 @@ def make(folder: Path) -> None:
         memory.jobs.wait(user="ann")
         memory.forget(user="ann", about="locker code")
         for item in memory.list(user="ann", kinds="preference"):
-            if "tomato" in item.current.text:
+            if "tomato" in words_of(item):
                 memory.forget(item.id, user="ann")
             else:
                 memory.lock(item.id, user="ann")
-        [fact, *_] = (item for item in memory.list(user="ann", kinds="fact") if "nurse" in item.current.text)
+        [fact, *_] = (item for item in memory.list(user="ann", kinds="fact") if "nurse" in words_of(item))
         memory.update(fact.id, "Ann works as a head nurse.", user="ann")
         memory.load(list(memory.export(user="ann")), user="ben")
         memory.add("Carol's project is called Halcyon.", user="carol")
@@ -69,7 +76,7 @@ def make(folder: Path) -> None:
         memory.add("This is gone.", user="carol", cube=gone.id)
         memory.cubes.delete(gone.id, user="carol")
         for item in memory.list(user="ann", kinds="fact"):
-            if "cello" in item.current.text:
+            if "cello" in words_of(item):
                 with contextlib.suppress(TypeError):  # `feedback` is of a later time than the first stores
                     memory.feedback("That is wrong, forget that I play the cello.", user="ann")
         memory.jobs.wait(user="ann")

@@ -20,7 +20,8 @@ from mnemic import Memory, StoreError
 from mnemic.backends.sql import schema
 from mnemic.backends.sql.sqlite import DATABASE_FILE, SqliteDatabase
 from mnemic.model.job import JobState
-from tests.migrations.old_store import unpacked
+from mnemic.model.message import StoredMessage
+from tests.migrations.old_store import unpacked, words_of
 from tests.services.opened import Clock, open_memory
 
 SCHEMAS = ("0001", "0003", "0004", "0005")
@@ -149,10 +150,11 @@ def test_an_old_store_goes_on_living(old: Path) -> None:
         assert "Halcyon" in memory.search("Halcyon", user="carol")[0].text
         memory.jobs.wait(user="ann")
         assert any("Geburtstagsfeier" in hit.text for hit in memory.search("Feier", user="ann"))
-        [odd] = (each for each in memory.list(user="ann", kinds="message") if "surrogate" in each.text)
+        [odd] = (each for each in memory.list(user="ann", kinds="message") if "surrogate" in words_of(each))
+        assert isinstance(odd, StoredMessage)
         assert odd.content == "A lone \ud800 surrogate, a NUL \0 and \u5c0f\u660e."
         memory.rebuild(user="ann", wait=True)
-        assert not any("tomato" in each.current.text for each in memory.list(user="ann", kinds="preference"))
+        assert not any("tomato" in words_of(each) for each in memory.list(user="ann", kinds="preference"))
         memory.forget(user="ann", about="Clara")
         finish(memory)
         assert [what for what, well, _ in memory.check() if not well] == []

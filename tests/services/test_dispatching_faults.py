@@ -184,12 +184,10 @@ def test_what_was_planned_or_left_before_the_clock_was_put_back_is_done_when_the
         assert not claim(rows, most=9)
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)  # machines that share a server have its clock
 def test_a_process_from_before_the_clock_was_put_back_takes_nothing_from_a_newer_one(
-    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if engine != "sqlite":
-        pytest.skip("machines that share a server have its clock")
-
     class Machine(datetime):
         late = HOUR
 

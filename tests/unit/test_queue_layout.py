@@ -19,7 +19,7 @@ SHARDS = st.integers(1, 64)
 def keys_of(layout: Layout, shard: int) -> set[str]:
     """Return all keys that commands about a shard touch."""
     streams = {stream for lane in LANES for stream in layout.streams(shard, lane, KINDS)}
-    return streams | {layout.epoch(shard)} | ({layout.doers(kind) for kind in KINDS} if shard == 0 else set())
+    return streams | {layout.epoch(shard)} | ({layout.doers(lane) for lane in LANES} if shard == 0 else set())
 
 
 @given(PREFIXES, SHARDS)

@@ -36,6 +36,9 @@ SLOW: Final = "slow"
 
 LANES: Final = (QUICK, SLOW)
 
+SILENCED: Final = "removed with what was forgotten"
+"""The error of a job whose own may quote what was forgotten; that of one that ran meanwhile, too."""
+
 _OURS: Final = re.compile(r"^mnemic\.errors\.\w+: ")
 
 

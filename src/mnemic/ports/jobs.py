@@ -69,6 +69,10 @@ class Jobs(Protocol):
         """Count a job to a caller's task; again changes nothing."""
         ...
 
+    def follow(self, cube_key: int, cause: str, job_id: str) -> None:
+        """Count a job to all tasks that another one, or what caused that, is counted to."""
+        ...
+
     def of_task(self, cube_key: int, task: str) -> Sequence[str]:
         """Return the ids of the jobs that were counted to a task; none when it is unknown."""
         ...

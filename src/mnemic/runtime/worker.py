@@ -36,6 +36,7 @@ BEAT: Final = LEASE / 4
 
 _LOOK: Final = 2.0  # seconds that a thread waits for work before it looks around
 _GRACE: Final = 1.0  # seconds that closing waits for a language model
+_NUDGE: Final = 0.1  # seconds between two calls to threads that are to end
 _REST: Final = 1.0  # seconds before another try when the store or the queue cannot be reached
 _TRACEBACK: Final = 4_000  # characters of it that are kept
 
@@ -118,17 +119,21 @@ class Worker:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
+        grace = time.monotonic() + _GRACE
         self._place.queue.interrupt()
         for name, thread in list(self._threads.items()):
-            thread.join(_GRACE if f"-{SLOW}-" in name else None)
+            while thread.is_alive() and (f"-{SLOW}-" not in name or time.monotonic() < grace):
+                thread.join(_NUDGE)
+                self._place.queue.interrupt()  # who was on its way to wait for work has not heard the first one
         self._threads.clear()
         self._leases.close()
 
     def run_once(self) -> bool:
         """Run the next due job on this thread, a quick one if there is; tell whether there was one."""
         for lane, kinds in self._lanes.items():
-            for job in self._place.dispatching.claim(self._name, lane, kinds, 1):
-                self._do(job, self._name)
+            name = f"{self._name}-{threading.get_ident()}"  # what another thread takes over is not this one's any more
+            for job in self._place.dispatching.claim(name, lane, kinds, 1):
+                self._do(job, name)
                 return True
         return False
 
@@ -177,12 +182,14 @@ class Worker:
             if self._place.dispatching.end(ended, name):
                 ending.stored(ended)
                 self._place.queue.settle(ended)
-                self._place.queue.announce([job.lane])  # others of its cube may have stepped forward
+                self._place.queue.announce(LANES)  # others of its cube may have stepped forward, or been queued by it
         with self._changed:
             self._changed.notify_all()
 
     def _run(self, job: Job, name: str) -> Job:
         """Return a taken job in its new state."""
+        if self._stopping:
+            return self._place.dispatching.put_back(job, job.done)
         if job.attempts > tries_of(job.kind):
             told = f"the process died {job.attempts - 1} times while it ran this job"
             return replace(job, state=JobState.DEAD, lease_until=None, error=told)
@@ -232,7 +239,7 @@ class _Lease:
 
 
 class _Leases:
-    """Keeps all leases of a worker alive, on one thread that runs while there are any."""
+    """Keeps all leases of a worker alive, on one thread that runs while there are any, and a beat longer."""
 
     def __init__(self, dispatching: Dispatching) -> None:
         self._dispatching = dispatching
@@ -279,6 +286,9 @@ class _Leases:
                     self._changed.wait(left)
                     continue
                 held = list(self._held)
+                if not held:
+                    self._thread = None
+                    return
             due = time.monotonic() + BEAT.total_seconds()
             for name in {lease.name for lease in held}:
                 self._extend(name, [lease for lease in held if lease.name == name])

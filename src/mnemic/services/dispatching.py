@@ -233,7 +233,7 @@ class Dispatching:
         else:
             begun = tx.turns.start(job.cube_key, job.id, worker, now, now + LEASE)
         self._charge(tx, standing, job, head.turn, now)
-        if worker is not None and not job.alone:
+        if not job.alone:
             tx.turns.advance(job.cube_key, job.lane, now, [job.kind], anew=False)
         return begun
 

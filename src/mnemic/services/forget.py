@@ -82,6 +82,7 @@ class Forget:
         with self._store.write() as tx:
             writable(self._scoping, tx, user, cube)
             revision = tx.cubes.touch(target.key)
+            tx.turns.wait_for(target.key)  # jobs are silenced, and some may be begun at this moment
             if everything:
                 removed: Counter[str] = Counter(tx.erasing.everything(target.key))
             else:
@@ -109,6 +110,7 @@ class Forget:
                     needed=Role.OWNER,
                 )
             tx.enter(target.key)
+            tx.turns.wait_for(target.key)  # a worker may be about to begin a job of it
             removed = tx.cubes.delete(target.key)
         self._scoping.drop(target.owner)
         return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())

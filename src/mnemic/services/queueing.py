@@ -22,8 +22,12 @@ def enqueue(
     not_before: datetime | None = None,
     payload: Mapping[str, Any] | None = None,
 ) -> str:
-    """Queue a job in this transaction; return its id, or that of the one that waits already and that it merges with."""
+    """Queue a job in this transaction; return its id, or that of the one that waits already and that it merges with.
+
+    What a job of the same cube queues is caused by it; what that merges with belongs to the job's tasks from then on.
+    """
     going_on = current()
+    cause = None if going_on is None or going_on.job is None else tx.jobs.get(cube_key, going_on.job)
     job = queued(
         new_id(),
         cube_key,
@@ -31,6 +35,9 @@ def enqueue(
         now,
         not_before=not_before,
         payload=payload,
-        parent=going_on.job if going_on else None,
+        parent=None if cause is None else cause.id,
     )
-    return tx.jobs.put(replace(job, trace=going_on.id) if going_on else job)
+    queued_as = tx.jobs.put(replace(job, trace=going_on.id) if going_on else job)
+    if cause is not None and queued_as != job.id:
+        tx.jobs.follow(cube_key, cause.id, queued_as)
+    return queued_as

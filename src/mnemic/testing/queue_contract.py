@@ -20,7 +20,7 @@ from typing import Final
 
 from mnemic.errors import StoreError
 from mnemic.ids import new_id
-from mnemic.model.job import EMBED, ORGANIZE, QUICK, REFINE, SLOW, Job, JobState, Priority, queued
+from mnemic.model.job import EMBED, ORGANIZE, QUICK, REFINE, SLOW, Job, JobState, Priority, Share, queued
 from mnemic.model.scope import CubeKind
 from mnemic.ports.clock import Clock
 from mnemic.ports.queue import Queue
@@ -252,6 +252,26 @@ def check_a_crowd_delays_nobody(open_side: OpenSide) -> None:
         assert begun <= 3, f"{begun} jobs of the crowd began before it, and 3 ran"
 
 
+def check_cubes_get_their_weights(open_side: OpenSide) -> None:
+    """Of cubes that always have work, each gets its share of the workers, by its weight."""
+    with closing(open_side(SteppedClock())) as side:
+        cubes = {side.cube(str(weight)): weight for weight in (1, 3)}
+        with side.store.write() as tx:
+            tx.enter_all()
+            for cube, weight in cubes.items():
+                tx.turns.wait_for(cube)
+                tx.turns.set_share(cube, Share(weight=weight))
+        side.put(*(job_of(cube, alone=False) for cube in cubes for _ in range(50)))
+        seen: Counter[int] = Counter()
+        running = [(f"w{number}", side.take(f"w{number}")) for number in range(2)]
+        for _ in range(48):
+            name, job = running.pop(0)
+            seen[cubes[job.cube_key]] += 1
+            assert side.end(job, name)
+            running.append((name, side.take(name)))
+        assert 27 <= seen[3] <= 42, f"of 48 jobs, by weight: {seen}"
+
+
 def check_no_priority_starves(open_side: OpenSide) -> None:
     """What is urgent comes first most of the time, and what is not comes all the same."""
     with closing(open_side(SteppedClock())) as side:
@@ -419,6 +439,7 @@ CHECKS: Final = (
     check_what_a_closed_queue_held_goes_on,
     check_those_that_run_alone_keep_their_order,
     check_a_crowd_delays_nobody,
+    check_cubes_get_their_weights,
     check_no_priority_starves,
     check_news_wake_who_waits,
     check_interruption_frees_all,

@@ -24,8 +24,7 @@ from mnemic.ports.store import Store
 from mnemic.runtime.metered import MeteredEmbedder, MeteredStore
 from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
-from mnemic.runtime.watching import JobWatch
-from mnemic.runtime.worker import Worker, Workplace
+from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
@@ -58,14 +57,12 @@ from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
 from mnemic.services.tiering import Tiering
-from mnemic.services.upkeep import Upkeep
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
-from mnemic.wiring.clocks import ServerClock, SystemClock, WallClock
+from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
-from mnemic.wiring.moving import backup_of
 from mnemic.wiring.watching import watch_of
-from mnemic.wiring.work import duties_of, handlers_of, kinds_of, workers_of
+from mnemic.wiring.work import background_of, handlers_of
 
 _log = logging.getLogger(__name__)
 
@@ -179,7 +176,9 @@ def build(
     metered = MeteredStore(store, watch)
     try:
         clock = clock or _clock(settings, store, closers)
-        parts = _assembled(settings, metered, embedder, llm, clock, closers, replacing=replacing)
+        parts = _assembled(settings, metered, embedder, llm, clock, closers)
+        if not replacing:
+            Retexting(metered, clock).queue()
     except BaseException:
         for close in (store.close, *closers):
             close()
@@ -204,48 +203,24 @@ def _assembled(
     llm: LanguageModel | None,
     clock: Clock,
     close_models: Sequence[Callable[[], None]],
-    *,
-    replacing: bool,
 ) -> Parts:
-    watch = store.watch
     scoping = Scoping(clock)
-    budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
-    language = None if llm is None else Language(llm, store, clock, budget=budget, watch=watch)
+    language = None if llm is None else _language(settings, llm, store, clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
-    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
-    recall.meter = watch.meter
-    recall.fusion = LEARNED if settings.ranking == "learned" else None
-    every = timedelta(hours=settings.reorganize_hours)
-    reorganizing = Reorganizing(store, embedder, clock, scoping, language, every=every)
+    recall = _recall(settings, store, embedder, clock, scoping)
+    reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
-    remember = Remember(
-        store, embedder, clock, scoping, zone=settings.zone, gap=timedelta(hours=settings.page_gap_hours)
-    )
+    remember = _remember(settings, store, embedder, clock, scoping)
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
-    retexting = Retexting(store, clock)
-    if not replacing:
-        retexting.queue()
     settle = partial(_settle, organize, forget)
-    wall = WallClock() if isinstance(clock, SystemClock) else clock
-    workers = workers_of(settings, store, wall)
-    worker = Worker(
-        Workplace(store, workers.queue, workers.dispatching),
-        handlers_of(organize, reorganizing, reader),
-        idle=settle,
-        threads=settings.worker_threads,
-        enabled=settings.worker,
-        watch=JobWatch(watch),
-        kinds=kinds_of(settings),
-    )
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=workers.dispatching.sweep)
-    periodic = Periodic(store, wall, settings.zone, duties_of(settings, upkeep, backup_of(settings, clock=clock)))
-    desk = JobDesk(store, wall, scoping, workers.queue.announce)
+    handlers = handlers_of(organize, reorganizing, reader)
+    work = background_of(settings, store, clock, scoping, handlers, settle)
     return Parts(
         settings=settings,
         clock=clock,
-        watch=watch,
+        watch=store.watch,
         embedder=embedder,
         store=store,
         scoping=scoping,
@@ -272,13 +247,38 @@ def _assembled(
         organize=organize,
         reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
-        reindex=Reindex(store, Embedding(store, embedder), retexting),
-        worker=worker,
-        waiting=Waiting(store, wall, scoping, worker, desk),
-        jobs=desk,
-        periodic=periodic,
-        queue=workers.queue,
+        reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
+        worker=work.worker,
+        waiting=work.waiting,
+        jobs=work.jobs,
+        periodic=work.periodic,
+        queue=work.queue,
     )
+
+
+def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: Clock, scoping: Scoping) -> Recall:
+    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
+    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
+    recall.meter = store.watch.meter
+    recall.fusion = LEARNED if settings.ranking == "learned" else None
+    return recall
+
+
+def _language(settings: Settings, llm: LanguageModel, store: MeteredStore, clock: Clock) -> Language:
+    budget = Budget(settings.llm_daily_calls, settings.llm_daily_tokens)
+    return Language(llm, store, clock, budget=budget, watch=store.watch)
+
+
+def _remember(settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> Remember:
+    gap = timedelta(hours=settings.page_gap_hours)
+    return Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+
+
+def _reorganizing(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, language: Language | None
+) -> Reorganizing:
+    every = timedelta(hours=settings.reorganize_hours)
+    return Reorganizing(store, embedder, clock, scoping, language, every=every)
 
 
 def _settle(organize: Organize, forget: Forget) -> None:

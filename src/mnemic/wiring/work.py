@@ -14,23 +14,32 @@ from mnemic.errors import InputError
 from mnemic.model.job import EMBED, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job
 from mnemic.ports.clock import Clock
 from mnemic.ports.queue import Bell, Queue, Rows
-from mnemic.ports.store import Store
-from mnemic.runtime.periodic import Duty
-from mnemic.runtime.worker import Handler, Tick
+from mnemic.runtime.metered import MeteredStore
+from mnemic.runtime.periodic import Duty, Periodic
+from mnemic.runtime.waiting import Waiting
+from mnemic.runtime.watching import JobWatch
+from mnemic.runtime.worker import Handler, Tick, Worker, Workplace
 from mnemic.services.backup import Backup
 from mnemic.services.dispatching import LEASE, Dispatching, Limits
+from mnemic.services.jobdesk import JobDesk
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
 from mnemic.services.reorganizing import Reorganizing
+from mnemic.services.scoping import Scoping
 from mnemic.services.upkeep import Upkeep
+from mnemic.wiring.clocks import SystemClock, WallClock
+from mnemic.wiring.moving import backup_of
 
 
 @dataclass(frozen=True, slots=True)
-class Workers:
-    """What jobs are taken with."""
+class Background:
+    """All that is about jobs in an open memory."""
 
-    dispatching: Dispatching
     queue: Queue
+    worker: Worker
+    jobs: JobDesk
+    waiting: Waiting
+    periodic: Periodic
 
 
 def handlers_of(organize: Organize, reorganizing: Reorganizing, reader: Reader | None) -> Mapping[str, Handler]:
@@ -44,11 +53,34 @@ def handlers_of(organize: Organize, reorganizing: Reorganizing, reader: Reader |
     return found if reader is None else {**found, REFINE: _of_cube(reader.read)}
 
 
-def workers_of(settings: Settings, store: Store, clock: Clock) -> Workers:
-    """Return what jobs are taken with, as the settings say."""
+def background_of(
+    settings: Settings,
+    store: MeteredStore,
+    clock: Clock,
+    scoping: Scoping,
+    handlers: Mapping[str, Handler],
+    settle: Callable[[], None],
+) -> Background:
+    """Return what takes jobs, shows them, waits for them and keeps the calendar; `settle` waits for a quiet moment."""
+    wall = WallClock() if isinstance(clock, SystemClock) else clock
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
-    dispatching = Dispatching(store, clock, limits)
-    return Workers(dispatching, _queue(settings, dispatching, store.bell, clock))
+    dispatching = Dispatching(store, wall, limits)
+    kinds = kinds_of(settings)
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=dispatching.sweep)
+    duties = duties_of(settings, upkeep, backup_of(settings, clock=clock))
+    queue = _queue(settings, dispatching, store.bell, wall)
+    worker = Worker(
+        Workplace(store, queue, dispatching),
+        handlers,
+        idle=settle,
+        threads=settings.worker_threads,
+        enabled=settings.worker,
+        watch=JobWatch(store.watch),
+        kinds=kinds,
+    )
+    jobs = JobDesk(store, wall, scoping, queue.announce)
+    waiting = Waiting(store, wall, scoping, worker, jobs)
+    return Background(queue, worker, jobs, waiting, Periodic(store, wall, settings.zone, duties))
 
 
 def _queue(settings: Settings, rows: Rows, bell: Bell, clock: Clock) -> Queue:

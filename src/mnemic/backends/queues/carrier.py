@@ -117,15 +117,19 @@ class Carrier:
 
     def _patience(self) -> float | None:
         """Return the seconds until there is something to do without being told; None when there never is."""
-        if self.up and not (self._station.doers.lanes or self._station.notes.held):
-            return None
-        return max(self.retry_in, self._look_at - time.monotonic() if self.up else 0.0)
+        notes = self._station.notes
+        if not self.up:
+            return self.retry_in
+        looks = self._station.doers.lanes or notes.held
+        left = min(self._look_at - time.monotonic() if looks else math.inf, notes.spare_for)
+        return max(self.retry_in, left, 0.0) if math.isfinite(left) else None
 
     def _guarded(self, lanes: set[str], *, last: bool = False) -> None:
         """Do a round; what fails is tried again when its time has come."""
         self._busy = True
         try:
             if last:
+                self._station.notes.give_back_spares(all_of_them=True)
                 self._station.notes.tell(self._station.link)
                 self._station.doers.leave(self._station.link)
             else:
@@ -148,7 +152,9 @@ class Carrier:
             self._come_up()
             lanes |= set(LANES)
         station = self._station
-        station.notes.tell(station.link)
+        station.notes.give_back_spares()
+        if station.notes.tell(station.link):
+            station.doers.forget()
         looks = time.monotonic() >= self._look_at or station.doers.news
         for lane in sorted(lanes | station.doers.lanes if looks else lanes):
             self._carry(lane)
@@ -159,13 +165,14 @@ class Carrier:
     def _carry(self, lane: str) -> None:
         """Offer what there is room for, and send it."""
         doers, link = self._station.doers, self._station.link
-        self._send()
+        if self._send():  # what could not be sent before
+            doers.forget()
         for _ in range(_ROUNDS):
             room = doers.room(link, lane)
-            most = min(sum(room.values()), _BATCH)
+            most = min([*room.values(), _BATCH])
             self._unsent += self._rows.offer(lane, sorted(room), most) if room else ()
             sent = self._send()
-            doers.moved(lane, [ticket.kind for ticket in sent], -1)
+            doers.sent(lane, [ticket.kind for ticket in sent])
             if not room or len(sent) < most:
                 return
         self.announce([lane])

@@ -58,9 +58,9 @@ class Layout:
         """Return the key that names the server process which holds a shard: when that is another one, all is gone."""
         return f"{self._tag(shard)}:epoch"
 
-    def doers(self, kind: str) -> str:
-        """Return the key of those who do a kind of job, in every lane."""
-        return f"{self._tag(0)}:doers:{kind}"
+    def doers(self, lane: str) -> str:
+        """Return the key that names those who work in a lane."""
+        return f"{self._tag(0)}:doers:{lane}"
 
     @property
     def dead(self) -> str:

@@ -5,9 +5,11 @@ Nothing depends on it: what is forgotten here is found stalled by others, and th
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,6 +22,7 @@ from mnemic.ports.queue import Ticket
 _DEAD_KEPT: Final = 10_000  # entries of the dead-letter stream, about
 _DEAD_UNTOLD: Final = 1_000  # of them, those that wait here for a server that is away
 _REASON: Final = 200  # characters of why a job died
+_SPARED: Final = 0.05  # seconds that a ticket which came too late for one who waited is kept for the next here
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Notes:
         self._held: dict[tuple[int, str], _Held] = {}
         self._over: list[Carried] = []
         self._back: list[Carried] = []
+        self._spare: list[tuple[float, Carried]] = []
         self._dead: deque[Job] = deque(maxlen=_DEAD_UNTOLD)
 
     @property
@@ -59,7 +63,13 @@ class Notes:
     @property
     def untold(self) -> bool:
         """Whether there is something to tell."""
-        return bool(self._over or self._back or self._dead)
+        return bool(self._over or self._back or self._dead) or self.spare_for <= 0
+
+    @property
+    def spare_for(self) -> float:
+        """Seconds until tickets that nobody here has come for are to be given back; without any, endless."""
+        with self._lock:
+            return min((until for until, _ in self._spare), default=math.inf) - time.monotonic()
 
     def took(self, job: Job, carried: Carried, worker: str) -> None:
         """Note that a worker has begun a job."""
@@ -91,14 +101,35 @@ class Notes:
         with self._lock:
             self._back += carried
 
-    def tell(self, link: Link) -> None:
-        """Acknowledge what is over, give back what is for others, and copy what is dead."""
+    def spare(self, carried: Iterable[Carried]) -> None:
+        """Keep tickets for those who come next: given back, they would stand behind all others."""
+        until = time.monotonic() + _SPARED
+        with self._lock:
+            self._spare += ((until, each) for each in carried)
+
+    def spared(self, lane: str, kinds: Collection[str], most: int) -> list[Carried]:
+        """Return up to so many tickets that were kept."""
+        with self._lock:
+            fit = [each for each in self._spare if each[1].ticket.lane == lane and each[1].ticket.kind in kinds][:most]
+            self._spare = [each for each in self._spare if each not in fit]
+            return [carried for _, carried in fit]
+
+    def give_back_spares(self, *, all_of_them: bool = False) -> None:
+        """Give back what was kept for long enough."""
+        now = math.inf if all_of_them else time.monotonic()
+        with self._lock:
+            self._back += (carried for until, carried in self._spare if until <= now)
+            self._spare = [each for each in self._spare if each[0] > now]
+
+    def tell(self, link: Link) -> bool:
+        """Acknowledge what is over, give back what is for others, copy what is dead; tell whether any went back."""
         opened = link.opened
         with self._lock:
             over, self._over = self._over, []
             back, self._back = self._back, []
             dead = list(self._dead)
             self._dead.clear()
+        gave = bool(back)
         try:
             if over or back:
                 link.ask_all(lambda shard: [*_overs(opened, shard, over), *_backs(shard, back)])
@@ -106,6 +137,7 @@ class Notes:
             while dead:
                 link.ask_client(opened.whole, _letter(opened, dead[0]))
                 dead.pop(0)
+            return gave
         finally:
             with self._lock:
                 self._over += over

@@ -39,12 +39,18 @@ class Reading:
         self.carrier = carrier
         self.waiters = waiters
         self._turns = itertools.count()
+        self._lock = threading.Lock()
+        self._readers: dict[tuple[str, int], Reader] = {}
+        self._closed = False
 
     def at_once(self, lane: str, kinds: Collection[str], most: int) -> list[Carried]:
         """Return up to so many tickets. Raises `QueueError` or `Lost`."""
-        opened, found = self.station.link.opened, list[Carried]()
+        found = self.station.notes.spared(lane, kinds, most)
+        if len(found) >= most:
+            return found
+        opened = self.station.link.opened
         if len(opened.shards) == 1:
-            return self.of_shard(opened, 0, lane, kinds, most)
+            return [*found, *self.of_shard(opened, 0, lane, kinds, most - len(found))]
         while len(found) < most:
             order = self._next_order()
             shard = self._first_shard(opened, lane, kinds, order)
@@ -53,6 +59,37 @@ class Reading:
                 break
             found += read
         return found
+
+    def read_for(self, lane: str) -> None:
+        """Have a thread for each shard that reads for those who wait in a lane."""
+        shards = self.station.link.opened.shards
+        with self._lock:
+            for shard in shards if not self._closed else ():
+                if (lane, shard) not in self._readers or not self._readers[lane, shard].alive:
+                    self._readers[lane, shard] = Reader(lane, shard, self)
+
+    def release(self, lane: str) -> None:
+        """Let threads that are blocked for a lane go on: nobody waits in it any more."""
+        with self._lock:
+            held = [reader.blocked for (of, _), reader in self._readers.items() if of == lane]
+        blocked = [each for each in held if each is not None]
+        for client in {id(each[0]): each[0] for each in blocked}.values():
+            with suppress(QueueError, Lost):
+                numbers = (number for other, number in blocked if other is client)
+                self.station.link.ask_client(client, *(("CLIENT UNBLOCK", number) for number in numbers))
+
+    def close(self) -> None:
+        """End the threads. What they read until then is put back for others."""
+        with self._lock:
+            self._closed = True
+            readers = list(self._readers.values())
+        for reader in readers:
+            reader.end()
+        self.waiters.interrupt()
+        for lane in {of for of, _ in self._readers}:
+            self.release(lane)
+        for reader in readers:
+            reader.join()
 
     def of_shard(
         self,
@@ -111,7 +148,7 @@ class Reading:
             _log.warning("ticket_unreadable", extra={"entries": [each.entry for each in foreign]})
             self.station.notes.void(foreign)
         for lane in {each.ticket.lane for each in found}:
-            self.station.doers.moved(lane, [each.ticket.kind for each in found if each.ticket.lane == lane], 1)
+            self.station.doers.read(lane)
         return found
 
 
@@ -124,7 +161,7 @@ class Reader:
         self._reading = reading
         self._closing = threading.Event()
         self._mine: tuple[Opened, Any, int] | None = None  # whose client this is, and its number at the server
-        self._blocked = False
+        self._is_blocked = False
         self._thread = threading.Thread(target=self._run, name=f"mnemic-reader-{lane}-{shard}", daemon=True)
         self._thread.start()
 
@@ -133,13 +170,15 @@ class Reader:
         """Whether it still reads."""
         return self._thread.is_alive()
 
-    def end(self) -> None:
-        """Have it end soon. What it reads until then is put back for others."""
-        self._closing.set()
+    @property
+    def blocked(self) -> tuple[Any, int] | None:
+        """A client of the server in which it is blocked, with the number under which it is; None when it is not."""
         mine = self._mine
-        if self._blocked and mine is not None:
-            with suppress(QueueError, Lost):
-                self._reading.station.link.ask_client(mine[0].clients[self._shard], ("CLIENT UNBLOCK", mine[2]))
+        return (mine[0].clients[self._shard], mine[2]) if self._is_blocked and mine is not None else None
+
+    def end(self) -> None:
+        """Have it end soon."""
+        self._closing.set()
 
     def join(self) -> None:
         """Wait a moment until it has ended."""
@@ -178,19 +217,21 @@ class Reader:
                 client = opened.clients[self._shard].client()
             [number] = link.ask_client(client, ("CLIENT ID",))
             self._mine = (opened, client, number)
-        self._blocked = True
+        self._is_blocked = True
         try:
             if self._closing.is_set():
                 return []
             return self._reading.blocked(opened, self._shard, self._mine[1], self._lane, kinds)
         finally:
-            self._blocked = False
+            self._is_blocked = False
 
     def _hand_over(self, found: Sequence[Carried]) -> None:
-        """Give tickets to those who wait, and put back those for which nobody does any more."""
+        """Give tickets to those who wait; keep those for which nobody does any more for who comes next."""
         reading = self._reading
+        if not found:
+            return
         surplus = [each for each in found if not reading.waiters.hand(self._lane, each.ticket.kind, each)]
-        reading.station.notes.give_back(surplus)
-        reading.station.doers.moved(self._lane, [each.ticket.kind for each in surplus], -1)
-        if found:
-            reading.carrier.announce([self._lane])  # there is room for more
+        reading.station.notes.spare(surplus)
+        if not reading.waiters.wanted(self._lane, 0.0)[0]:
+            reading.release(self._lane)
+        reading.carrier.announce([self._lane])  # there is room for more

@@ -190,33 +190,37 @@ return depths
 DOERS: Final = Script(
     """
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local counts = {}
-for i, key in ipairs(KEYS) do
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. string.format('%.0f', now))
-  counts[i] = redis.call('ZCARD', key)
+local now = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000))
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. now)
+local counts, names = {}, {}
+for _, member in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local kinds = string.match(member, '|(.*)$')
+  if not counts[kinds] then names[#names + 1] = kinds end
+  counts[kinds] = (counts[kinds] or 0) + 1
 end
-return counts
+local found = {}
+for i, kinds in ipairs(names) do found[i] = {kinds, counts[kinds]} end
+return found
 """
 )
-"""KEYS: sets of doers. Returns how many each has, without those that have not been heard of."""
+"""KEYS: who works in a lane. Returns the kinds that they do, with how many do so; without those who fell silent."""
 
 DO: Final = Script(
     """
 local time = redis.call('TIME')
-local till = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[2])
-for number = 0, tonumber(ARGV[4]) - 1 do
-  local member = ARGV[1] .. '/' .. number
-  if number < tonumber(ARGV[3]) then
-    redis.call('ZADD', KEYS[1], string.format('%.0f', till), member)
+local till = string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1]))
+local here = tonumber(ARGV[2])
+for i = 3, #ARGV do
+  if i <= here + 2 then
+    redis.call('ZADD', KEYS[1], till, ARGV[i])
   else
-    redis.call('ZREM', KEYS[1], member)
+    redis.call('ZREM', KEYS[1], ARGV[i])
   end
 end
-return 0
+return here
 """
 )
-"""KEYS: a set of doers. ARGV: the consumer, milliseconds, how many threads do it, how many did at most before."""
+"""KEYS: who works in a lane. ARGV: milliseconds for which it holds, how many are there, these, then those who left."""
 
 UPKEEP: Final = Script(
     _HEAD

@@ -8,7 +8,6 @@ time, not work: while it is away, workers ask the rows themselves, both ways at 
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -17,7 +16,7 @@ from mnemic.backends.queues.carrier import Carrier
 from mnemic.backends.queues.database import DatabaseQueue
 from mnemic.backends.queues.link import Lost, Place, Server
 from mnemic.backends.queues.notes import Carried
-from mnemic.backends.queues.reading import Reader, Reading
+from mnemic.backends.queues.reading import Reading
 from mnemic.backends.queues.station import Rules, Station
 from mnemic.backends.queues.waiting import Waiters
 from mnemic.errors import MnemicError, QueueError
@@ -39,8 +38,6 @@ class StreamsQueue:
         self._station = Station.at(place, rules)
         self._carrier = Carrier(rows, clock, self._station, self._turn_over)
         self._reading = Reading(self._station, self._carrier, self._waiters)
-        self._readers: dict[tuple[str, int], Reader] = {}
-        self._lock = threading.Lock()
         self._interruptions = 0
         self._closed = False
 
@@ -97,14 +94,9 @@ class StreamsQueue:
 
     def close(self) -> None:
         """Let go of what it holds."""
-        with self._lock:
-            self._closed = True
-            readers = list(self._readers.values())
-        for reader in readers:
-            reader.end()
+        self._closed = True
         self.interrupt()
-        for reader in readers:
-            reader.join()
+        self._reading.close()
         self._carrier.close()
         self._direct.close()
 
@@ -117,7 +109,7 @@ class StreamsQueue:
             self._carrier.announce([lane])  # there is room for more, or something that was not carried yet
             if carried or time.monotonic() >= deadline:
                 return carried
-            self._read_for(lane, self._station.link.opened.shards)
+            self._reading.read_for(lane)
         except (QueueError, Lost) as error:
             self._carrier.failed(error)
             return None
@@ -144,13 +136,6 @@ class StreamsQueue:
         finally:
             notes.give_back(left)
         return jobs
-
-    def _read_for(self, lane: str, shards: Collection[int]) -> None:
-        """Have a thread for each shard that reads for those who wait in a lane."""
-        with self._lock:
-            for shard in shards if not self._closed else ():
-                if (lane, shard) not in self._readers or not self._readers[lane, shard].alive:
-                    self._readers[lane, shard] = Reader(lane, shard, self._reading)
 
     def _turn_over(self) -> None:
         """Let those who wait go on, by the way that is open now."""

@@ -39,7 +39,7 @@ class Upkeep:
         made = link.ask_all(
             lambda shard: [call(ESTABLISH, [layout.epoch(shard), *self._streams(shard)], runs[shard], GROUP)]
         )
-        doers.forget_room()
+        doers.forget()
         doers.report(link)
         return any(any(answers) for answers in made.values())
 

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, Table, and_, delete, exists, func, select, up
 
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
+from mnemic.model.job import SILENCED, JobState
 from mnemic.ports.erasing import Erased
 
 _CHUNK: Final = 500  # ids in one statement
@@ -160,9 +161,9 @@ class SqlErasing:
         return self._connection.execute(delete(s.session).where(s.session.c.cube_key == cube_key, empty)).rowcount
 
     def _silence_jobs(self, cube_key: int) -> None:
-        """Take away the errors of jobs: a traceback may quote what was erased."""
-        told = (s.job.c.cube_key == cube_key, s.job.c.error.is_not(None))
-        self._connection.execute(update(s.job).where(*told).values(error="removed with what was forgotten"))
+        """Take away the errors of jobs: a traceback may quote what was erased, also that of one that runs now."""
+        told = s.job.c.error.is_not(None) | (s.job.c.state == JobState.RUNNING.value)
+        self._connection.execute(update(s.job).where(s.job.c.cube_key == cube_key, told).values(error=SILENCED))
 
     def _set_latest(self, cube_key: int) -> None:
         latest = select(func.max(s.message.c.said_at)).where(s.message.c.cube_key == cube_key).scalar_subquery()

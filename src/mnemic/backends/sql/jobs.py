@@ -201,6 +201,19 @@ class SqlJobs:
         """Count a job to a caller's task; again changes nothing."""
         self._connection.execute(_NOTE, {"cube": cube_key, "task": task, "job": job_id})
 
+    def follow(self, cube_key: int, cause: str, job_id: str) -> None:
+        """Count a job to all tasks that another one, or what caused that, is counted to."""
+        line: list[str] = []
+        above: str | None = cause
+        while above is not None and above not in line:
+            line.append(above)
+            above = self._connection.scalar(
+                select(s.job.c.parent).where(s.job.c.cube_key == cube_key, s.job.c.id == above)
+            )
+        theirs = (s.job_task.c.cube_key == cube_key, s.job_task.c.job_id.in_(line))
+        for task in self._connection.scalars(select(s.job_task.c.task).where(*theirs).distinct()).all():
+            self.note_task(cube_key, task, job_id)
+
     def of_task(self, cube_key: int, task: str) -> Sequence[str]:
         """Return the ids of the jobs that were counted to a task; none when it is unknown."""
         mine = (s.job_task.c.cube_key == cube_key, s.job_task.c.task == task)

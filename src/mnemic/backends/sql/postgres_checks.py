@@ -14,7 +14,7 @@ Finding = tuple[str, bool, str]
 """What was looked at, whether it is well, and what was seen."""
 
 SKEW: Final = 2.0
-"""Seconds that the clocks of the database and of this machine may be apart: a lease lasts some twelve."""
+"""Seconds that the clocks of the database and of this machine may be apart: or logs do not fit together."""
 
 CHECKED: Final = (*(table.name for table in s.CUBES), "entry_text")
 """Tables whose rows PostgreSQL checks by cube, but for those that an extension brings."""
@@ -54,7 +54,7 @@ def _pgvector(connection: Connection) -> Finding:
 
 
 def _clock(connection: Connection) -> Finding:
-    """Compare the clocks: leases are told by those of the workers, and read by all."""
+    """Compare the clocks: work goes by the database's, the log and what this machine says of time by its own."""
     before = time.time()
     theirs = float(connection.scalar(_NOW) or 0)
     ours = (before + time.time()) / 2

@@ -11,13 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, select, text, update
+from sqlalchemy import BindParameter, Connection, and_, bindparam, case, func, select, text, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.jobs import is_waiting, one_waits, values_of
 from mnemic.backends.sql.prepared import Prepared
-from mnemic.model.job import KINDS, WAITING, Job, JobCount, JobState, Priority, Share
+from mnemic.model.job import KINDS, SILENCED, WAITING, Job, JobCount, JobState, Priority, Share
 from mnemic.model.moment import from_micros, to_micros
 from mnemic.ports.jobs import Head, Standing
 
@@ -30,6 +30,7 @@ _BEHIND: Final = text(f"place = {s.BEHIND}")
 _RUNNING: Final = text("state = 'running'")
 _LEASED: Final = text("lease_until IS NOT NULL")
 _MINE: Final = (s.job.c.cube_key == bindparam("cube"), s.job.c.id == bindparam("job_id"))
+_IS_SILENCED: Final = func.coalesce(s.job.c.error, "") == SILENCED
 _KNOWN: Final[BindParameter[str]] = bindparam(
     "known", expanding=True
 )  # kinds of this version: those of a newer one are left for it
@@ -148,6 +149,7 @@ _STARTED: Final = Prepared(
         worker=bindparam("by"),
         started_at=bindparam("now"),
         changed_at=bindparam("now"),
+        error=case((_IS_SILENCED, None), else_=s.job.c.error),
     )
     .returning(s.job)
 )
@@ -175,7 +177,11 @@ _ADMIT: Final = Prepared(
     lists=["known"],
 )
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
-_HAS_HEAD: Final = Prepared(select(s.job.c.id).where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED})")).limit(1))
+_HAS_HEAD: Final = Prepared(
+    select(s.job.c.id)
+    .where(*_OF_KIND, text(f"(place = {s.AT_HEAD} OR (place = {s.OFFERED} AND alone = 1))"))  # one of these at a time
+    .limit(1)
+)
 _NEXT: Final = Prepared(
     select(s.job.c.id, s.job.c.priority).where(*_OF_KIND, _BEHIND).order_by(s.job.c.priority, s.job.c.id).limit(1)
 )
@@ -195,10 +201,12 @@ _EXTEND: Final = Prepared(
 _ENDS: Final = (
     "state", "place", "worker", "attempts", "not_before", "lease_until", "finished_at", "changed_at", "done", "error",
 )  # fmt: skip
+_ERROR: Final[BindParameter[str]] = bindparam("error", type_=s.Words)
+_SAID_AT_THE_END: Final = case((and_(_IS_SILENCED, _ERROR.is_not(None)), s.job.c.error), else_=_ERROR)
 _END: Final = Prepared(
     update(s.job)
     .where(*_MINE, s.job.c.worker == bindparam("by"), _RUNNING)
-    .values({name: bindparam(name) for name in _ENDS})
+    .values({**{name: bindparam(name) for name in _ENDS}, "error": _SAID_AT_THE_END})
 )
 _DEAD_JOBS: Final = Prepared(select(s.job).where(s.job.c.cube_key == bindparam("cube"), text("state = 'dead'")))
 _KNOWN_PERIODIC: Final = text(

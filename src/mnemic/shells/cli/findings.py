@@ -83,7 +83,7 @@ KNOWN: Final[Mapping[str, Known]] = {
     ),
     "pgvector": Known("never: it tells the version", "CREATE EXTENSION vector, by an administrator"),
     "clock": Known(
-        "the database's and this machine's are 2 s apart or more: leases may end early",
+        "the database's and this machine's are 2 s apart or more: work goes by the database's, the log by this one",
         "let both follow a time server (NTP)",
         warns=True,
     ),

@@ -63,7 +63,8 @@ def metadata() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def both() -> Iterator[Both]:
     with ExitStack() as stack:
-        stores, numbers = {}, {}
+        stores: dict[str, tuple[Store, Cube]] = {}
+        numbers: dict[str, dict[str, int]] = {}
         for engine in ENGINES:
             place = stack.enter_context(place_of(engine))
             store = stack.enter_context(opened(place))
@@ -114,15 +115,16 @@ of_fields = st.builds(
     st.sampled_from(OPERATORS),
     st.sampled_from((*SPEAKERS, "captain", "message", "m", "s", "")),
 )
-filters = st.recursive(
-    of_metadata | of_fields,
-    lambda inner: (
-        st.builds(Not, inner)
-        | st.builds(lambda parts: AllOf(tuple(parts)), st.lists(inner, min_size=1, max_size=3))
-        | st.builds(lambda parts: AnyOf(tuple(parts)), st.lists(inner, min_size=1, max_size=3))
-    ),
-    max_leaves=5,
-)
+leaves = of_metadata | of_fields
+
+
+def joined(inner: st.SearchStrategy[Filter]) -> st.SearchStrategy[Filter]:
+    """Return conditions that are made of others."""
+    several = st.lists(inner, min_size=1, max_size=3).map(tuple)
+    return st.builds(Not, inner) | st.builds(AllOf, several) | st.builds(AnyOf, several)
+
+
+filters = leaves | joined(leaves) | joined(leaves | joined(leaves))
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

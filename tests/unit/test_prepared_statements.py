@@ -103,7 +103,11 @@ def test_what_stands_in_a_statement_comes_with_its_values_and_a_percent_sign_sta
 def test_derived_words_become_what_an_engine_can_hold(connection: Connection) -> None:
     words = Table("said", MetaData(), Column("key", Integer, primary_key=True), Column("words", Words))
     words.create(connection)
-    given = [{"key": 1, "words": "a \ud800 b"}, {"key": 2, "words": None}, {"key": 3, "words": "plain"}]
+    given: list[dict[str, object]] = [
+        {"key": 1, "words": "a \ud800 b"},
+        {"key": 2, "words": None},
+        {"key": 3, "words": "plain"},
+    ]
     Prepared(insert(words)).run_each(connection, given)
     sought = Prepared(select(words.c.key).where(words.c.words == bindparam("sought")))
     assert sought.scalar(connection, {"sought": "a \ud800 b"}) == 1

@@ -147,7 +147,7 @@ def _with_arrays(compiled: Any, dialect: Dialect) -> str:
 def _changes(compiled: Any, dialect: Dialect) -> dict[str, Callable[[Any], Any]]:
     """Return, by name, what is to be done to values before an engine can hold them."""
     found: dict[str, Callable[[Any], Any]] = {}
-    for name, parameter in compiled.binds.items():
+    for parameter, name in compiled.bind_names.items():  # nameless ones too, such as the 0 of coalesce(x, 0)
         if isinstance(parameter.type, TypeDecorator):
             processor = parameter.type.bind_processor(dialect)
             if processor is not None:

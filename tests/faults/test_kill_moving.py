@@ -60,11 +60,11 @@ def killed(code: str, source: Path, target: Path | str, chance: random.Random, l
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_move_that_is_killed_again_and_again_ends_in_the_same_store(tmp_path: Path, engine: str) -> None:
-    fill(tmp_path / "old", cubes=110, rows=60)
+    fill(tmp_path / "old", cubes=110, rows=30)
     chance = random.Random(20_261_130)
     with place_of(engine) as target:
-        for lines in (4, 35, 65, 95):
-            assert killed(MOVE, tmp_path / "old", target, chance, lines + chance.randrange(15)) is None
+        for lines in (4, 25, 45, 60):
+            assert killed(MOVE, tmp_path / "old", target, chance, lines + chance.randrange(10)) is None
             with pytest.raises(StoreError, match="is not finished"):
                 memory_at(target)
         said = killed(MOVE, tmp_path / "old", target, chance, 100_000)

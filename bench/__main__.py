@@ -14,7 +14,7 @@ from bench.shelves import Shelves
 from bench.tables import RESULTS, Table, circumstances, write_results
 
 PARTS = ("add", "search", "disk", "startup", "reopen")
-LONG = ("ingest", "million")
+LONG = ("ingest", "million", "simulation", "scheduling")
 """Parts that take long, and are measured only when they are named."""
 
 
@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "disk": lambda: disk.tables(quick=options.quick),
             "startup": lambda: startup.tables(quick=options.quick),
             "reopen": lambda: reopening.tables(shelves, quick=options.quick),
+            "simulation": lambda: _simulation(quick=options.quick),
+            "scheduling": lambda: _scheduling(quick=options.quick),
         }
         for part in PARTS if options.part == "all" else (options.part,):
             found = parts[part]()
@@ -50,6 +52,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         write_results(tables, circumstance)
         print(f"written to {RESULTS.name}")
     return 0
+
+
+def _simulation(*, quick: bool) -> list[Table]:
+    from bench.simulation.__main__ import tables  # noqa: PLC0415 - only this part needs it
+    from bench.simulation.scenes import FULL, SMALL  # noqa: PLC0415 - as above
+
+    return list(tables(SMALL if quick else FULL))
+
+
+def _scheduling(*, quick: bool) -> list[Table]:
+    from bench.scheduling.__main__ import PARTS as MEASURED  # noqa: PLC0415 - only this part needs servers
+    from bench.scheduling.engines import Servers  # noqa: PLC0415 - as above
+
+    with Servers() as servers:
+        return [table for measure in MEASURED.values() for table in measure(servers, quick=quick)]
 
 
 def _parser() -> argparse.ArgumentParser:

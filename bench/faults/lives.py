@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from io import RawIOBase
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
@@ -98,10 +99,10 @@ def adding(control: Connection, settings: Mapping[str, Any], adder: str, ledger:
             try:
                 added = memory.add(said.message, user=said.user, session=said.session)
             except MnemicError as error:
-                told.write(f"\n{type(error).__name__}\n".encode())
+                _note(told, type(error).__name__)
                 threading.Event().wait(_REST)
                 continue
-            told.write(f"\n{number} {(*added.message_ids, '')[0] or 'before'}\n".encode())
+            _note(told, f"{number} {(*added.message_ids, '')[0] or 'before'}")
             number += 1
 
 
@@ -111,6 +112,17 @@ def working(control: Connection, settings: Mapping[str, Any]) -> None:
     with _opened({**settings, "worker": True}, _listening(control)):
         control.send("open")
         threading.Event().wait()
+
+
+def _note(ledger: RawIOBase, line: str) -> None:
+    """Write a line, whole, as soon as there is room for it."""
+    words = f"\n{line}\n".encode()
+    while True:
+        try:
+            if ledger.write(words) == len(words):
+                return
+        except OSError:
+            threading.Event().wait(_REST)
 
 
 def _opened(settings: Mapping[str, Any], clock: SteppedClock) -> Memory:

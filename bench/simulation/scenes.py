@@ -46,7 +46,7 @@ class Size:
 
 
 FULL: Final = Size()
-SMALL: Final = Size(workers=20, cubes=10_000, quick_seconds=8.0, slow_seconds=400.0, burst=400, ahead=20)
+SMALL: Final = Size(workers=20, cubes=10_000, quick_seconds=3.0, slow_seconds=120.0, burst=400, ahead=20)
 
 
 def traffic_of(size: Size, lane: str, load: float, *, burst: bool) -> Traffic:

@@ -44,7 +44,8 @@ class Settings:
     redis_prefix: str = "mnemic"
     """First part of the names of all keys in Redis; stores that share a server need different ones."""
     redis_shards: int = 16
-    """Streams for each lane and priority that cubes are spread over; all processes of a store need the same number."""
+    """Parts of a Redis Cluster that cubes are spread over; all processes of a store need the same number. One server
+    is one part: all of its streams are read in one call, in the order of arrival."""
     timezone: str = "UTC"
     """IANA zone in which times without a zone are read."""
     embedder: str = "bundled"

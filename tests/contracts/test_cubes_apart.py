@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import get_type_hints
@@ -118,6 +118,7 @@ WITHOUT_A_CUBE = {
     "turns.SqlTurns.heads": "the order of all cubes' work: the next jobs, by small indexes",
     "turns.SqlTurns.due": "the order of all cubes' work: what is due",
     "turns.SqlTurns.next_due": "the order of all cubes' work: when something is due",
+    "turns.SqlTurns.catch_up": "the order of all cubes' work: what a clock that ran ahead has put off",
     "turns.SqlTurns.recall": "the order of all cubes' work: what was offered and not taken, in a sweep",
     "turns.SqlTurns.counts": "the order of all cubes' work: how much there is, for metrics",
     "terms.SqlTerms.stale_cubes": "upkeep after an upgrade: which cubes have a job to get",
@@ -252,6 +253,10 @@ def reach(memory: Memory) -> None:
         tx.erasing.set_unanalysed(cube_key, segment.id)
         tx.segments.visit(cube_key, {segment.id: 1}, segment.ended_at)
         tx.segments.archive(cube_key, [segment.id])
+        [job, *_] = tx.jobs.list(cube_key)
+        tx.jobs.follow(cube_key, job.id, job.id)
+        tx.enter_all()
+        tx.turns.catch_up(segment.ended_at, segment.ended_at + timedelta(days=9_999))
         if address_of(memory.path):
             view = tx.index.view(cube_key)
             tx.near.outgrown(cube_key)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import psycopg
 import pytest
@@ -339,6 +341,49 @@ def test_a_server_that_is_too_old_is_refused(postgres: str, monkeypatch: pytest.
     monkeypatch.setattr(engine, "OLDEST", 990_000)
     with pytest.raises(StoreError, match="Mnemic needs 99 or newer"):
         PostgresDatabase(postgres, 3)
+
+
+def test_a_ring_is_heard_by_every_store_on_the_server_and_again_after_it_was_away(server: PostgresServer) -> None:
+    with Databases(server.url).fresh() as url, opened(url) as first, opened(url) as second:
+        heard: queue.Queue[tuple[str, frozenset[str]]] = queue.Queue()
+        leave = first.bell.listen(lambda lanes: heard.put(("first", frozenset(lanes))))
+        second.bell.listen(lambda lanes: heard.put(("second", frozenset(lanes))))
+        rung_until_heard(first, heard, {"first", "second"}, "quick")
+        server.restart(at_once=True)
+        rung_until_heard(second, heard, {"first", "second"}, "slow")
+        leave()
+        rung_until_heard(first, heard, {"second"}, "quick")
+        rung_until_heard(second, heard, {"second"}, "quick")
+        assert not [name for name, _ in list(heard.queue) if name == "first"]
+
+
+def rung_until_heard(store: SqlStore, heard: queue.Queue[tuple[str, frozenset[str]]], who: set[str], lane: str) -> None:
+    """Ring until all have heard it: a ring may be lost, while somebody connects."""
+    deadline, missing = time.monotonic() + PATIENCE, set(who)
+    while missing:
+        assert time.monotonic() < deadline, f"{missing} did not hear"
+        store.bell.ring([lane])
+        with suppress(queue.Empty):
+            while True:
+                name, lanes = heard.get(timeout=0.5)
+                if lane in lanes:
+                    missing.discard(name)
+    while not heard.empty():
+        heard.get()
+
+
+def test_a_bell_that_cannot_reach_its_server_raises_nothing_and_ends(server: PostgresServer) -> None:
+    with Databases(server.url).fresh() as url:
+        store = SqlStore(url, model="test", width=lambda: 8, cache_bytes=1, connections=4)
+        heard: list[str] = []
+        store.bell.listen(heard.extend)
+        server.stop()
+        for _ in range(5):
+            store.bell.ring(["quick"])
+        assert heard == ["quick"] * 5, "who listens in the process hears it all the same"
+        store.close()
+        store.bell.ring(["quick"])
+        server.start()
 
 
 def test_two_processes_that_make_a_users_first_cube_at_once_share_it(postgres: str) -> None:

@@ -24,6 +24,9 @@ from mnemic.wiring.moving import backup_of, opened
 from tests.services.opened import SteppedClock
 from tests.services.stores import HASHING, answers, contents, fill, live
 
+WHOLE = {"database file", "references", "full-text index"}
+"""What a check-up says of a file, whatever work waits in it."""
+
 
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -126,7 +129,7 @@ def test_what_is_said_while_a_backup_is_made_is_in_it_whole_or_not_at_all(tmp_pa
     assert len(added) > before
     for each in kept:
         with Memory(each.path, settings=HASHING) as memory:
-            assert all(well for _, well, _ in memory.check())
+            assert all(well for what, well, _ in memory.check() if what in WHOLE)
         stored = {row[1] for row in contents(each.path)["message"]}
         whole = [name in stored for name in added]
         assert whole == sorted(whole, reverse=True), "what was said first is there, up to one moment"

@@ -13,7 +13,7 @@ from bench.tables import BEGIN, END, Table, write_results
 from bench.timing import quantile, take_turns
 
 
-@pytest.mark.parametrize("part,count", [("search", 2), ("reopen", 1), ("million", 3)])
+@pytest.mark.parametrize("part,count", [("search", 2), ("reopen", 1), ("million", 3), ("simulation", 6)])
 def test_a_quick_part_prints_its_tables_and_keeps_them_as_json(
     part: str, count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

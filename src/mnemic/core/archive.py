@@ -22,6 +22,8 @@ from mnemic.model.moment import Grain, TimeSpan
 from mnemic.model.parts import check_content
 
 _COUNT_LIMIT: Final = 2**31 - 1  # what a store keeps counts and positions in
+_KEY_LIMIT: Final = 500  # bytes: several stand in one index
+_NAME_LIMIT: Final = 520  # characters: those of an id, and a few before it
 _UNSAFE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 """What some readers take for the end of a line, and what UTF-8 cannot hold: written as escapes."""
 
@@ -195,6 +197,14 @@ def _id(value: Any) -> str:
     return str(_must(0 < len(_text(value)) <= ID_LIMIT and "\0" not in value, value))
 
 
+def _key(value: Any) -> str:
+    return str(_must(len(_id(value).encode()) <= _KEY_LIMIT, value))
+
+
+def _name(value: Any) -> str:
+    return str(_must(len(_text(value)) <= _NAME_LIMIT, value))
+
+
 def _text(value: Any) -> str:
     return str(_must(isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value), value))
 
@@ -229,6 +239,8 @@ def _list_of(reader: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
 
 _READERS: Final[Mapping[FieldType, Callable[[Any], Any]]] = {
     FieldType.ID: _id,
+    FieldType.KEY: _key,
+    FieldType.NAME: _name,
     FieldType.TEXT: _text,
     FieldType.COUNT: lambda value: _must(_is_count(value), value),
     FieldType.POLARITY: lambda value: _must(value in (1, -1) and not isinstance(value, bool), value),

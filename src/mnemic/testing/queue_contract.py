@@ -269,7 +269,7 @@ def check_cubes_get_their_weights(open_side: OpenSide) -> None:
             seen[cubes[job.cube_key]] += 1
             assert side.end(job, name)
             running.append((name, side.take(name)))
-        assert 30 <= seen[3] <= 42, f"of 48 jobs, by weight: {seen}"
+        assert 27 <= seen[3] <= 42, f"of 48 jobs, by weight: {seen}"
 
 
 def check_no_priority_starves(open_side: OpenSide) -> None:

@@ -21,7 +21,7 @@ from mnemic.errors import ConflictError, NotFoundError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange, Step
 from mnemic.model.index import CubeView, Entry, Vector
-from mnemic.model.job import EMBED, ORGANIZE, Job, JobState
+from mnemic.model.job import Job, JobState
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import MessageRole, Page, StoredMessage
 from mnemic.model.moment import to_micros
@@ -29,6 +29,7 @@ from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
 from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
+from mnemic.text import fold
 
 OpenStore = Callable[[], Store]
 """Opens the place under test; each call as another process would."""
@@ -36,10 +37,8 @@ OpenStore = Callable[[], Store]
 WIDTH: Final = 8
 """Components of the vectors that the checks store."""
 
-KINDS: Final = (ORGANIZE, EMBED)
 NOON: Final = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PATIENCE: Final = 30  # seconds
-
 _ODD: Final = "a lone \ud800 surrogate, a NUL \0, \u2028, e\u0301, {\"quote\": 'x'} \\_"
 
 
@@ -367,6 +366,41 @@ def check_changes_and_marks(open_store: OpenStore) -> None:
             assert tx.changes.list(cube.key) == [replace(first, asked="", steps=(replace(two, reason=""),))]
 
 
+def check_long_names(open_store: OpenStore) -> None:
+    """Names as long as callers may choose them are kept, found again and told apart, in any script."""
+    rocks = "".join(chr(0x1F600 + number * 7 % 500) for number in range(512))  # 2,048 bytes that no packing shortens
+    other = f"{rocks[:-1]}!"
+    with closing(open_store()) as store:
+        with writing(store) as tx:
+            cubes = [tx.cubes.create(new_id(), name, CubeKind.PROJECT, rocks, NOON) for name in (rocks, other)]
+        assert refused(lambda: _create(store, rocks, rocks), ConflictError), "a long name is taken twice"
+        cube = cubes[0]
+        with writing(store) as tx:
+            ids = [say(tx, cube, ["plover"], session=name, key=f"id:{name}")[0] for name in (rocks, other)]
+            memories = [
+                replace(_memory(cube, ids[0]), subject=f"{rocks}{rocks}{tail}", value_key=rocks) for tail in "ab"
+            ]
+            for memory in memories:
+                tx.memories.put(memory)
+            entity = tx.entities.note(cube.key, rocks * 3, "person", {ids[0]: "q"}, entity_id=new_id(), at=NOON)
+            job = tx.jobs.put(_job(cube))
+            tx.jobs.note_task(cube.key, rocks, job)
+        with reading(store) as tx:
+            assert [found.id for found, _ in tx.cubes.list(rocks)] == [each.id for each in cubes]
+            assert tx.cubes.find(rocks, CubeKind.PROJECT, other) == cubes[1]
+            assert tx.messages.known_in(cube.key, rocks, [f"id:{rocks}", f"id:{other}"]) == {f"id:{rocks}": ids[0]}
+            assert [session.name for session in tx.messages.sessions(cube.key)] == [rocks, other]
+            for memory in memories:
+                found = tx.memories.find(cube.key, fold(memory.subject), memory.attribute)
+                assert [each.id for each in found] == [memory.id], "one long name is taken for another"
+                assert found[0].subject == memory.subject
+            assert [each.name for each in tx.entities.list(cube.key)] == [rocks * 3]
+            assert tx.jobs.of_task(cube.key, rocks) == [job]
+        with writing(store) as tx:
+            again = tx.entities.note(cube.key, rocks * 3, "person", {ids[1]: "q"}, entity_id=new_id(), at=NOON)
+            assert again == entity, "a long name is not known again"
+
+
 def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
     """A cube that one store deleted is unknown to the others: writing raises `NotFoundError`, and so does its view."""
     with closing(open_store()) as first, closing(open_store()) as second:
@@ -389,23 +423,20 @@ def check_sizes(open_store: OpenStore) -> None:
     with closing(open_store()) as store:
         empty = store.sizes()
         assert (empty.cubes, empty.entries, empty.vectors, empty.cached_cubes) == (0, 0, 0, 0), empty
-        cubes = [new_cube(store, owner) for owner in ("ann", "bo")]
-        for cube in cubes:
+        for cube in (new_cube(store, "ann"), new_cube(store, "bo")):
             with writing(store) as tx:
                 say(tx, cube, ["a plover", "a heron"])
-        with reading(store) as tx:
-            assert len(tx.index.view(cubes[-1].key)) == 2, "what was said is there"
+        assert len(view_of(store, cube)) == 2, "what was said is there"
         full = store.sizes()
-        assert min(full.cubes, full.entries, full.vectors) > 0, full
-        assert full.database_bytes > 0, "a database takes room"
-        assert (full.cached_cubes, full.cache_bytes > 0) == (1, True), "what was looked at is kept"
+        assert min(full.cubes, full.entries, full.vectors, full.database_bytes) > 0, full
+        assert full.cached_cubes == 1, full
 
 
 def check_closed_store(open_store: OpenStore) -> None:
     """A closed store says so, and closing it again does nothing."""
     store = open_store()
-    store.close()
-    store.close()
+    for _ in range(2):
+        store.close()
     assert refused(lambda: store.read().__enter__(), StoreError), "a closed store is read"
     assert refused(lambda: store.write().__enter__(), StoreError), "a closed store is written to"
 
@@ -423,6 +454,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_writers_queue_up,
     *JOB_CHECKS,
     check_changes_and_marks,
+    check_long_names,
     check_deleted_cube_is_gone,
     check_sizes,
     check_closed_store,
@@ -450,6 +482,11 @@ def _touch(store: Store, cube: Cube) -> None:
 
 def _job(cube: Cube, kind: str = "organize") -> Job:
     return Job(new_id(), cube.key, kind, JobState.QUEUED, 0, NOON, NOON)
+
+
+def _create(store: Store, owner: str, name: str) -> None:
+    with writing(store) as tx:
+        tx.cubes.create(new_id(), name, CubeKind.PROJECT, owner, NOON)
 
 
 def _memory(cube: Cube, message_id: str) -> Memory:

@@ -16,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    LargeBinary,
     TableValuedAlias,
     Text,
     and_,
@@ -170,7 +171,8 @@ class _SqliteConditions:
 
     def contains(self, stored: ColumnElement[Any], value: str) -> ColumnElement[bool]:
         """Return the condition that a text holds another one, whatever the case of its letters."""
-        return func.instr(func.fold(stored), func.fold(literal(value))) > 0
+        held = cast(stored, LargeBinary)  # as bytes: halves of characters, which JSON can hold, are no text for Python
+        return func.instr(func.fold(held), func.fold(literal(value))) > 0
 
     def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
         """Compare a value through `json_each`, which takes any key as it is."""

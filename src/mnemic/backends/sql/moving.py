@@ -34,10 +34,12 @@ from sqlalchemy.exc import DBAPIError
 from mnemic.backends.sql import fulltext, moved_terms
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.database import EVERYWHERE, Database
+from mnemic.backends.sql.postgres_near import NOTE
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.ports.moving import RawStore, Row, Shape, Span, Value
 from mnemic.text import fold
 
+_OF_THE_STORE: Final = s.store_info.c.name != NOTE
 _OVER: Final = 0
 """What a lease is set to: a moment long past, so that who looks for lost work finds it."""
 
@@ -112,8 +114,8 @@ class SqlRawReading:
         self._connection = connection
 
     def notes(self) -> Mapping[str, str]:
-        """Return what the store notes about itself, by name."""
-        found = self._connection.execute(select(s.store_info.c.name, s.store_info.c.value))
+        """Return what the store notes about itself, by name; what it notes of its engine is no other store's."""
+        found = self._connection.execute(select(s.store_info.c.name, s.store_info.c.value).where(_OF_THE_STORE))
         return {row.name: row.value for row in found}
 
     def count(self) -> int:

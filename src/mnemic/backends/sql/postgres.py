@@ -169,15 +169,15 @@ class PostgresDatabase:
             raise store_error(error, self.place) from error
 
     def scrub(self) -> bool:
-        """Take dead rows out of tables and indexes; False when an open snapshot may still show some.
+        """Take dead rows out of tables and indexes, if this process has erased some; False when a snapshot shows them.
 
         The write-ahead log and backups of the server are its administrator's.
         """
+        if self._erased is None:
+            return True
         with self.outside_transaction() as connection:
             raw = _raw(connection)
-            held = 0
-            if self._erased is not None:
-                held = raw.execute(_OLDER_SNAPSHOTS, [self._erased]).fetchone()[0]
+            held = raw.execute(_OLDER_SNAPSHOTS, [self._erased]).fetchone()[0]
             raw.execute(f"VACUUM (SKIP_LOCKED) {', '.join(_ERASURES)}", prepare=False)
         if held == 0:
             self._erased = None

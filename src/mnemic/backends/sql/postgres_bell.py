@@ -25,7 +25,8 @@ CHANNEL: Final = "mnemic"
 
 _FIRST_PAUSE: Final = 0.2  # seconds before connecting again; doubled each time
 _LONGEST_PAUSE: Final = 10.0
-_PATIENCE: Final = 15  # seconds that closing waits for the thread
+_GATHER: Final = 0.005  # seconds between two notices: the server sends one after the other, of all its processes
+_PATIENCE: Final = 5  # seconds that closing waits for the thread
 
 
 class PostgresBell:
@@ -115,18 +116,22 @@ class PostgresBell:
                     if self._listening and not heard:
                         connection.execute(f"LISTEN {CHANNEL}")
                         heard = True
-                    self._send(connection)
                     self._hear(connection)
+                    if self._send(connection):
+                        self._rest(awake, _GATHER)
+                        continue
                     waiting.select()
                     _drain(awake)
         finally:
             connection.close()
 
-    def _send(self, connection: Any) -> None:
+    def _send(self, connection: Any) -> bool:
+        """Send what was rung; tell whether that was anything."""
         with self._lock:
             lanes, self._pending = sorted(self._pending), set()
         if lanes:
             connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, ",".join(lanes)])
+        return bool(lanes)
 
     def _hear(self, connection: Any) -> None:
         own = connection.info.backend_pid

@@ -48,7 +48,7 @@ SEARCHING: Final = (
 """Said to each connection: how thoroughly the index is walked through."""
 
 _SPEAKS: Final = "mnemic_halves"  # among what is known of a connection: it takes vectors
-_NAME: Final = "pgvector"
+NOTE: Final = "pgvector"
 """Under this name the store keeps whose vectors are in the index, and how wide they are."""
 
 _OLDEST: Final = (0, 8)
@@ -311,7 +311,7 @@ def opened_index(database: Database, model: str, width: int, comparing: Comparin
 
 def known_index(connection: Connection, model: str, width: int, large: int | None) -> PostgresNear | None:
     """Return the index for these vectors; None when it is not there."""
-    if connection.scalar(_KNOWN, {"name": _NAME}) != _signed(model, width):
+    if connection.scalar(_KNOWN, {"name": NOTE}) != _signed(model, width):
         return None
     return PostgresNear(model, large, int(connection.scalar(_OID) or 0))
 
@@ -326,8 +326,8 @@ def prepare(connection: Connection, model: str, width: int) -> str | None:
     words = _TABLES.format(type="halfvec", width=width, parts=parts, policies=policies)
     driver: Any = connection.connection.dbapi_connection
     driver.execute(words, prepare=False)
-    connection.execute(text("DELETE FROM store_info WHERE name = :name"), {"name": _NAME})
-    noted = {"name": _NAME, "value": _signed(model, width)}
+    connection.execute(text("DELETE FROM store_info WHERE name = :name"), {"name": NOTE})
+    noted = {"name": NOTE, "value": _signed(model, width)}
     connection.execute(text("INSERT INTO store_info (name, value) VALUES (:name, :value)"), noted)
     return None
 

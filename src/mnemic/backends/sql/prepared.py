@@ -147,7 +147,7 @@ def _with_arrays(compiled: Any, dialect: Dialect) -> str:
 def _changes(compiled: Any, dialect: Dialect) -> dict[str, Callable[[Any], Any]]:
     """Return, by name, what is to be done to values before an engine can hold them."""
     found: dict[str, Callable[[Any], Any]] = {}
-    for name, parameter in compiled.binds.items():
+    for parameter, name in compiled.bind_names.items():  # nameless ones too, such as the 0 of coalesce(x, 0)
         if isinstance(parameter.type, TypeDecorator):
             processor = parameter.type.bind_processor(dialect)
             if processor is not None:
@@ -181,8 +181,8 @@ def _is_changed(item: Any, changes: Mapping[str, Callable[[Any], Any]]) -> bool:
 
 def _by_name(compiled: Any, changes: Mapping[str, Callable[[Any], Any]]) -> Callable[[Values], dict[str, Any]]:
     """Return what makes the parameters: the values given, and those that stand in the statement."""
-    fixed = {name: parameter.value for name, parameter in compiled.binds.items() if not parameter.required}
-    names = list(compiled.binds)
+    fixed = {name: parameter.value for parameter, name in compiled.bind_names.items() if not parameter.required}
+    names = list(dict.fromkeys(compiled.bind_names.values()))
 
     def bind(values: Values) -> dict[str, Any]:
         found = {name: values[name] if name in values else fixed[name] for name in names}

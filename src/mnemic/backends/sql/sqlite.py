@@ -231,7 +231,9 @@ def _set(cursor: sqlite3.Cursor, statement: str) -> None:
 
 
 def _fold(value: object) -> object:
-    """Fold text for comparing inside SQL; the engine's own `lower` knows ASCII only."""
+    """Fold text, or its bytes, for comparing inside SQL; the engine's own `lower` knows ASCII only."""
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogatepass")
     return fold(value) if isinstance(value, str) else value
 
 

@@ -19,6 +19,7 @@ from mnemic.errors import (
     MnemicError,
     ModelError,
     NotFoundError,
+    QueueError,
     StoreError,
     StoreModelError,
     StoreVersionError,
@@ -41,6 +42,7 @@ EXIT_CODES: Final[Mapping[type[MnemicError], int]] = {
     StoreError: STORE,
     ModelError: MODEL,
     JobError: UNFINISHED,
+    QueueError: UNFINISHED,
     WaitTimeoutError: UNFINISHED,
     EvaluationError: UNFINISHED,
 }
@@ -54,6 +56,7 @@ HINTS: Final[Mapping[type[MnemicError], str]] = {
     LanguageError: "`mnemic models test llm` shows whether it answers, and how fast",
     NotFoundError: "`mnemic list`, `mnemic sessions` and `mnemic cubes list` show what is there for this --user",
     JobError: "`mnemic jobs list` shows what failed",
+    QueueError: "`mnemic doctor` shows whether Redis answers; jobs wait in the store",
     WaitTimeoutError: "`mnemic jobs wait` goes on waiting",
 }
 """What to type next, where the error's own message does not say it."""

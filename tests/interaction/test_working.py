@@ -21,7 +21,7 @@ import pytest
 from mnemic import Memory
 from mnemic.config import Settings
 
-PATIENCE = 60.0  # seconds after which a process that is still there is killed, and the test fails
+PATIENCE = 100.0  # seconds after which a process that is still there is killed, and the test fails
 
 
 @contextmanager

@@ -84,15 +84,15 @@ def test_counters_gauges_and_histograms_are_shown_as_they_were_told() -> None:
     kept.add(f.BUSY, 1, "quick")
     kept.add(f.BUSY, -1, "quick")
     for seconds in (0.0004, 0.001, 0.0011, 99.0):
-        kept.observe(f.CALL_SECONDS, seconds, "add")
+        kept.observe(f.CALL_SECONDS, seconds, "add", "ok")
     kept.observe_each(f.SEARCH_SECONDS, {"view": 0.5, "words": 0.25})
     found = shown(kept)
     assert found["mnemic_jobs_run_total"] == {(("kind", "organize"), ("outcome", "done")): 3}
     assert found["mnemic_worker_threads_busy"] == {(("lane", "quick"),): 0}
     buckets = {dict(labels)["le"]: value for labels, value in found["mnemic_call_seconds_bucket"].items()}
     assert (buckets["0.001"], buckets["0.0025"], buckets["30.0"], buckets["+Inf"]) == (2, 3, 3, 4)
-    assert found["mnemic_call_seconds_count"] == {(("verb", "add"),): 4}
-    assert found["mnemic_call_seconds_sum"][("verb", "add"),] == pytest.approx(99.0025)
+    assert found["mnemic_call_seconds_count"] == {(("outcome", "ok"), ("verb", "add")): 4}
+    assert found["mnemic_call_seconds_sum"][("outcome", "ok"), ("verb", "add")] == pytest.approx(99.0025)
     assert found["mnemic_search_part_seconds_sum"] == {(("part", "view"),): 0.5, (("part", "words"),): 0.25}
 
 
@@ -100,10 +100,10 @@ def test_a_figure_never_has_more_than_so_many_series_and_counts_the_rest_togethe
     kept = Kept()
     for number in range(MOST + 50):
         kept.add(f.JOBS_RUN, 1, f"kind {number}", "done")
-        kept.observe(f.CALL_SECONDS, 1.0, f"verb {number}")
+        kept.observe(f.CALL_SECONDS, 1.0, f"verb {number}", "ok")
     assert len(kept.numbers(f.JOBS_RUN)) == MOST + 1
     assert kept.numbers(f.JOBS_RUN)[OTHER, OTHER] == 50
-    assert kept.spreads(f.CALL_SECONDS)[(OTHER,)].count == 50
+    assert kept.spreads(f.CALL_SECONDS)[OTHER, OTHER].count == 50
     with pytest.raises(ValueError, match="labels"):
         kept.add(f.JOBS_RUN, 1, "organize")
 

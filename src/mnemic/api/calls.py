@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from mnemic.errors import MnemicError
-from mnemic.model.figure import CALL_SECONDS, CALLS
+from mnemic.model.figure import CALL_SECONDS
 from mnemic.ports.spans import NO_SPANS, Span, Watch
 from mnemic.tracing import Trace, carried, closed, current, opened, tracing
 
@@ -78,8 +78,7 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
 def _tell(watch: Watch, verb: str, span: Span | None, began: float, outcome: str) -> None:
     """Tell of a call that is over."""
     seconds = time.perf_counter() - began
-    watch.meter.add(CALLS, 1, verb, outcome)
-    watch.meter.observe(CALL_SECONDS, seconds, verb)
+    watch.meter.observe(CALL_SECONDS, seconds, verb, outcome)
     if span is not None:
         span.end(outcome)
     level = logging.INFO if verb in WRITES else logging.DEBUG

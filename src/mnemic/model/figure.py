@@ -58,16 +58,10 @@ def _spread(name: str, told: str, buckets: tuple[float, ...], *labels: str) -> F
 
 # -- calls of the library ------------------------------------------------------------------------------------------
 
-CALLS: Final = _counter(
-    "mnemic_calls_total", "Calls of the library's verbs; outcome is ok, left (a stream that was not heard to its end), "
-    "or the error's code.", "verb", "outcome",
-)  # fmt: skip
 CALL_SECONDS: Final = _spread(
-    "mnemic_call_seconds",
-    "Seconds that a call of a verb took: add, search, context, ask and all others.",
-    MOMENTS,
-    "verb",
-)
+    "mnemic_call_seconds", "Seconds that a call of one of the library's verbs took (add, search, context, ask, …); "
+    "outcome is ok, left (a stream that was not heard to its end), or the error's code.", MOMENTS, "verb", "outcome",
+)  # fmt: skip
 SEARCH_SECONDS: Final = _spread(
     "mnemic_search_part_seconds",
     "Seconds of a search's parts: view, embed, filter, words, vectors, ranking, reading, rerank.", INSTANTS, "part",
@@ -139,7 +133,7 @@ UP: Final = _gauge("mnemic_up", "Whether a part answers: store, queue.", "part")
 INFO: Final = _gauge("mnemic_info", "Always 1: what runs.", "version", "store", "queue", "embedder")
 
 FIGURES: Final = (
-    CALLS, CALL_SECONDS, SEARCH_SECONDS,
+    CALL_SECONDS, SEARCH_SECONDS,
     JOBS, OLDEST_DUE, JOBS_RUN, JOB_SECONDS, QUEUE_WAIT, THREADS, BUSY, OVERDUE,
     MODEL_CALLS, MODEL_TOKENS, MODEL_SECONDS, EMBEDDER_CALLS, EMBEDDED, EMBEDDER_SECONDS,
     STORE_SECONDS, STORE_ERRORS, CUBES, ENTRIES, VECTORS, DATABASE_BYTES, CACHE_BYTES, CACHED_CUBES,

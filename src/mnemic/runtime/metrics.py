@@ -58,24 +58,20 @@ class Kept:
     def observe(self, figure: Figure, value: float, *labels: str) -> None:
         """Take one value of a histogram in."""
         with self._lock:
-            self._take(figure, value, labels)
+            series = self._spreads.get(figure) or self._spreads.setdefault(figure, {})
+            held = series.get(labels) or _begun(figure, labels, series)
+            held[bisect_left(figure.buckets, value)] += 1
+            held[-1] += value
 
     def observe_each(self, figure: Figure, values: Mapping[str, float]) -> None:
         """Take one value in for each of these values of a histogram's only label."""
+        buckets = figure.buckets
         with self._lock:
+            series = self._spreads.get(figure) or self._spreads.setdefault(figure, {})
             for label, value in values.items():
-                self._take(figure, value, (label,))
-
-    def _take(self, figure: Figure, value: float, labels: Labels) -> None:
-        series = self._spreads.get(figure)
-        if series is None:
-            series = self._spreads[figure] = {}
-        held = series.get(labels)
-        if held is None:
-            labels = _bounded(figure, labels, series)
-            held = series.setdefault(labels, [0.0] * (len(figure.buckets) + 2))
-        held[bisect_left(figure.buckets, value)] += 1
-        held[-1] += value
+                held = series.get((label,)) or _begun(figure, (label,), series)
+                held[bisect_left(buckets, value)] += 1
+                held[-1] += value
 
     def numbers(self, figure: Figure) -> Mapping[Labels, float]:
         """Return a counter's or a gauge's values by labels."""
@@ -87,6 +83,11 @@ class Kept:
         with self._lock:
             found = {labels: tuple(held) for labels, held in self._spreads.get(figure, {}).items()}
         return {labels: Spread(tuple(map(int, held[:-1])), held[-1]) for labels, held in found.items()}
+
+
+def _begun(figure: Figure, labels: Labels, series: dict[Labels, list[float]]) -> list[float]:
+    """Return what a histogram's series is kept in: counts by bucket, and the sum at the end."""
+    return series.setdefault(_bounded(figure, labels, series), [0.0] * (len(figure.buckets) + 2))
 
 
 def _bounded(figure: Figure, labels: Labels, series: Mapping[Labels, object]) -> Labels:

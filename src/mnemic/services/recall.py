@@ -187,7 +187,6 @@ class Recall:
         sure: list[list[float]] = [[] for _ in requests]
         for cube, view in places:
             own = [self._vector(spoken(request.query, view), vectors, notes) for request in requests]
-            laps("embed")
             known = worked_out(view, own)
             laps("vectors")
             for number, (request, vector, products) in enumerate(zip(requests, own, known, strict=True)):

@@ -53,6 +53,10 @@ class Backlog:
         """Remove what waits."""
         self.engine.tell(f"DELETE FROM job WHERE kind = '{EMBED}'")  # noqa: S608 - words of ours
 
+    def drop_others(self) -> None:
+        """Remove all other work: what adds have left behind would be done between these jobs."""
+        self.engine.tell(f"DELETE FROM job WHERE kind <> '{EMBED}'")  # noqa: S608 - words of ours
+
     def _copy(self, cube_key: int, job_id: str, count: int) -> None:
         if count <= 0:
             return

@@ -57,6 +57,7 @@ def _measured(engine: Engine, backlog: Backlog, cubes: Sequence[int], count: int
     inserts = together("insert", count, size.seconds / 2, engine)
     streams = together("stream", count, size.seconds / 2, engine) if engine.name == "redis" else None
     adds = together("add", count, size.seconds, engine)
+    backlog.drop_others()
     if backlog.waiting() < size.jobs / 2:
         backlog.put(cubes, size.jobs // size.cubes)
     with workers(engine, count):

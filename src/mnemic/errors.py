@@ -5,10 +5,16 @@ holds the values that a program needs. Errors of other libraries are translated 
 
     MnemicError
     ├── InputError            bad input: names the field; nothing was stored
-    │   └── InputFaults       several faults found in one bulk input
+    │   ├── InputFaults       several faults found in one bulk input
+    │   └── TooLargeError     more was sent than is taken at once
     ├── NotFoundError         no such thing inside the caller's scope
     ├── ConflictError         the write contradicts what is already stored
-    ├── AccessError           the principal lacks the role that the call needs
+    │   └── StaleError        it was to change one version, and another holds by now
+    ├── AccessError           the principal lacks the role that the call needs, or the key does not reach so far
+    ├── KeyRefusedError       no key, or one that is unknown, expired or revoked
+    ├── RateError             the key has made as many calls as it may for now
+    ├── BusyError             the server has as much to do as it takes on, or is shutting down
+    ├── UnreachableError      the server did not answer: what became of a write is not known
     ├── StoreError            the store cannot do it: damaged, busy, disk full, closed
     │   ├── StoreVersionError the store was written by a newer Mnemic
     │   └── StoreModelError   the store's vectors come from another embedder
@@ -63,6 +69,12 @@ class InputFaults(InputError):  # noqa: N818 - it is a list of faults, told as o
         self.faults = tuple(faults)
 
 
+class TooLargeError(InputError):
+    """More was sent than is taken at once; nothing was stored."""
+
+    code = "too_large"
+
+
 class NotFoundError(MnemicError):
     """Nothing with this id is visible to the caller."""
 
@@ -75,10 +87,40 @@ class ConflictError(MnemicError):
     code = "conflict"
 
 
+class StaleError(ConflictError):
+    """The write was to change one version of something, and another one holds by now; nothing was changed."""
+
+    code = "stale"
+
+
 class AccessError(MnemicError):
-    """The caller may not do this; `fields` names the cube and the role that it needs."""
+    """The caller may not do this; `fields` names the cube and the role that it needs, or what the key lacks."""
 
     code = "forbidden"
+
+
+class KeyRefusedError(MnemicError):
+    """The call came without a key, or with one that is unknown, expired or revoked. All look the same to a stranger."""
+
+    code = "unauthenticated"
+
+
+class RateError(MnemicError):
+    """The key has made as many calls as it may; `fields` has `retry_after`, in seconds."""
+
+    code = "rate_limited"
+
+
+class BusyError(MnemicError):
+    """The server takes on no more at this moment, or is shutting down; `fields` has `retry_after`, in seconds."""
+
+    code = "busy"
+
+
+class UnreachableError(MnemicError):
+    """The server could not be reached, or did not answer in time. Whether a write was carried out is not known."""
+
+    code = "unreachable"
 
 
 class StoreError(MnemicError):

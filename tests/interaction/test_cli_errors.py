@@ -12,12 +12,12 @@ import pytest
 
 from mnemic import errors
 from mnemic.errors import InputError, InputFaults, MnemicError
-from mnemic.shells.cli.as_json import plain_error
 from mnemic.shells.cli.exits import EXIT_CODES, HINTS, exit_code, hint
 from mnemic.shells.cli.face import login_name
 from mnemic.shells.cli.wording import bar, excerpt, one_line, shown, size, took
 from mnemic.testing.model_says import fails
 from mnemic.testing.model_server import ModelServer
+from mnemic.wire.problems import plain_error
 from tests.interaction.terminal import Terminal
 
 RUN = "from mnemic.shells.cli.main import run; run()"

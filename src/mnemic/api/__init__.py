@@ -1,8 +1,13 @@
 """The embedded face of Mnemic: it says what each call takes and gives, and does nothing itself."""
 
+from mnemic.acting import acting
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.memory import Memory, Messages
 from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex
+from mnemic.api.threads import Threads
 
-__all__ = ["Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "backup", "backups", "move", "reindex", "reopen"]
+__all__ = [
+    "Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "Threads", "acting", "backup", "backups", "move",
+    "reindex", "reopen",
+]  # fmt: skip

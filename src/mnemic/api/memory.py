@@ -55,13 +55,17 @@ class Memory:
         embedder: Embedder | None = None,
         llm: LanguageModel | None = None,
         clock: Clock | None = None,
+        guarded: bool = False,
     ) -> None:
         """Open the memory in `path` (default: the user's data directory), making it when it is new.
 
+        A `guarded` memory refuses every call for which no caller was named (`mnemic.api.acting`): servers open it so.
         Raises `InputError` for an unknown setting, `StoreVersionError` for a store that a newer Mnemic wrote, and
         `StoreModelError` for one whose vectors come from another embedder (`mnemic reindex` brings it over).
         """
-        self._parts = wiring.build(config.load(path, settings), embedder=embedder, llm=llm, clock=clock)
+        self._parts = wiring.build(
+            config.load(path, settings), embedder=embedder, llm=llm, clock=clock, guarded=guarded
+        )
         self._exposition = wiring.exposition_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)

@@ -16,11 +16,11 @@ import numpy as np
 from mnemic.core.erasure import leaks, marks, remains, without
 from mnemic.core.intake import check_flag, check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
-from mnemic.errors import AccessError, InputError, NotFoundError
+from mnemic.errors import InputError, NotFoundError
 from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
-from mnemic.model.scope import Cube, Role
+from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import put_memory
@@ -94,25 +94,11 @@ class Forget:
 
     def delete_cube(self, cube: object, *, user: object) -> Forgotten:
         """Erase a cube with all that is in it; see `Cubes.delete`."""
-        principal, name = check_id(user, "user"), check_id(cube, "cube")
         with self._store.write() as tx:
-            found = tx.cubes.get(principal, name)
-            if found is None:
-                raise NotFoundError(
-                    f"no cube {name!r} is visible to {principal!r}; `cubes.list` shows those that are",
-                    cube=name,
-                )
-            target, role = found
-            if not role.covers(Role.OWNER):
-                raise AccessError(
-                    f"{principal!r} is {role} of cube {target.name!r}; only its owner may delete it",
-                    cube=name,
-                    needed=Role.OWNER,
-                )
-            tx.enter(target.key)
+            target = self._scoping.owned(tx, user, cube)
             tx.turns.wait_for(target.key)  # a worker may be about to begin a job of it
             removed = tx.cubes.delete(target.key)
-        self._scoping.drop(target.owner)
+        self._scoping.drop_cube(target)
         return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())
 
     def settle(self) -> None:

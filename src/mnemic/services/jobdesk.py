@@ -13,6 +13,7 @@ from typing import Final
 
 from mnemic.core.intake import check_count, check_flag, check_id, check_names
 from mnemic.errors import ConflictError, InputError, NotFoundError
+from mnemic.model.caller import Power
 from mnemic.model.job import KINDS, LANES, OPEN, WAITING, Job, JobState, Share, StateCount, Task, state_of
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -130,6 +131,7 @@ class JobDesk:
     def set_share(self, share: Share, *, user: object, cube: object = None) -> Share:
         """Say how much of the workers a cube may have."""
         _check_share(share)
+        self._scoping.need(Power.ADMIN)  # it takes from others what it gives to this cube
         with self._store.write() as tx:
             target = self._scoping.for_write(
                 tx, check_id(user, "user"), None if cube is None else check_id(cube, "cube")

@@ -80,7 +80,7 @@ class Portability:
                 "id": cube.id,
                 "name": cube.name,
                 "kind": cube.kind.value,
-                "owner": cube.owner,
+                "owner": self._scoping.shown(cube).owner,
                 "created_at": cube.created_at.isoformat(),
             }
         return {

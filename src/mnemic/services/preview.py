@@ -13,6 +13,7 @@ from mnemic.core import reconcile
 from mnemic.core.intake import Incoming, check_id, read_messages
 from mnemic.core.wording import stems_key
 from mnemic.errors import ModelError
+from mnemic.model.caller import Power
 from mnemic.model.extraction import Extracted, Extraction, Unbelieved
 from mnemic.model.memory import Candidate
 from mnemic.model.message import StoredMessage
@@ -94,7 +95,8 @@ class Preview:
     def _cube(self, user: str, cube: object) -> Cube:
         """Return the cube that the model's call is accounted to; it is made when the user has none."""
         with self._store.write() as tx:
-            target = self._scoping.for_write(tx, user, None if cube is None else check_id(cube, "cube"))
+            named = None if cube is None else check_id(cube, "cube")
+            target = self._scoping.for_write(tx, user, named, needed=Power.READ)
         self._scoping.remember(target)
         return target
 

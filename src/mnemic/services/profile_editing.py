@@ -21,6 +21,7 @@ from mnemic.core.templates import check_attribute
 from mnemic.core.wording import akin, same_value, stems_key
 from mnemic.errors import InputError
 from mnemic.ids import new_id
+from mnemic.model.caller import Power
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.memory import Change, Memory, MemoryKind, Version
 from mnemic.ports.clock import Clock
@@ -76,7 +77,7 @@ class ProfileEditing:
         person = None if subject is None else check_id(subject, "subject")
         wish = _Wish(name, told, person or principal, bool(remove), None if locked is None else bool(locked))
         with self._store.read() as tx:
-            found = self._scoping.for_read(tx, principal, target).cubes
+            found = self._scoping.for_read(tx, principal, target, needed=Power.WRITE).cubes
             key = found[0].key if found else 0
             planned = self._plan(tx, key, _named(tx, key, wish) if person is None else wish)
         vectors = vectors_of(self._embedder, planned)

@@ -16,6 +16,7 @@ from mnemic.core.intake import Incoming, check_id, read_messages
 from mnemic.core.tiers import OpenPage, place
 from mnemic.errors import ConflictError, EmbedderError, NotFoundError
 from mnemic.ids import new_id
+from mnemic.model.caller import Power
 from mnemic.model.index import Vector
 from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.model.message import Page, Session, StoredMessage
@@ -158,7 +159,7 @@ class Remember:
         if not keys:
             return filled
         with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, cube)
+            scope = self._scoping.for_read(tx, user, cube, needed=Power.WRITE)
             known = tx.messages.known_in(scope.cubes[0].key, session, keys) if scope.cubes else {}
         return [(number, message) for number, message in filled if message.dedupe not in known]
 

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
+from mnemic import acting
+from mnemic.core.access import check_reach, shown_name, stored_name
 from mnemic.core.intake import check_id, check_names
-from mnemic.errors import AccessError, ConflictError, NotFoundError
+from mnemic.errors import AccessError, ConflictError, KeyRefusedError, NotFoundError
 from mnemic.ids import new_id
+from mnemic.model.caller import LOCAL, Caller, Power
 from mnemic.model.scope import Cube, CubeKind, Role, Scope
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Transaction
@@ -21,16 +25,45 @@ PERSONAL = "personal"
 
 
 class Scoping:
-    """Finds cubes; remembers the personal ones it has seen, which saves a query for each write."""
+    """Finds cubes; remembers the personal ones it has seen, which saves a query for each write.
 
-    def __init__(self, clock: Clock) -> None:
+    What a caller's key does not reach is refused here (`mnemic.acting`). Where calls come from outside, `guarded`
+    refuses those for which no caller was named: a door that forgets to say who calls stays shut.
+    """
+
+    def __init__(self, clock: Clock, *, guarded: bool = False) -> None:
         self._clock = clock
+        self._guarded = guarded
         self._seen: dict[str, Cube] = {}
         self._lock = threading.Lock()
 
+    def caller(self) -> Caller:
+        """Return whose call this is. Raises `KeyRefusedError` where that must be known and is not."""
+        found = acting.caller()
+        if found is None and self._guarded:
+            raise KeyRefusedError("nobody was named for whom this call is made; give a key")
+        return found or LOCAL
+
+    def principal(self, user: object, needed: Power = Power.READ) -> str:
+        """Return the name under which the store knows a user. Raises `AccessError` when the key reaches less far."""
+        named, caller = check_id(user, "user"), self.caller()
+        check_reach(caller, named, needed)
+        return stored_name(caller.project, named)
+
+    def need(self, needed: Power) -> Caller:
+        """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not."""
+        caller = self.caller()
+        if needed not in caller.powers:
+            raise AccessError(f"this call needs a key that may {needed}", needed=needed)
+        return caller
+
+    def shown(self, cube: Cube) -> Cube:
+        """Return a cube with its owner named as the caller knows it."""
+        return replace(cube, owner=shown_name(self.caller().project, cube.owner))
+
     def known(self, user: str) -> Cube | None:
         """Return the user's personal cube when an earlier call has found it."""
-        return self._seen.get(user)
+        return self._seen.get(stored_name(self.caller().project, user))
 
     def remember(self, cube: Cube) -> None:
         """Keep a personal cube that is committed."""
@@ -43,45 +76,85 @@ class Scoping:
     def drop(self, user: str) -> None:
         """Forget what was seen of a user."""
         with self._lock:
-            self._seen.pop(user, None)
+            self._seen.pop(stored_name(self.caller().project, user), None)
 
-    def for_write(self, tx: Transaction, user: str, cube: str | None) -> Cube:
-        """Return the cube that a write goes to; the personal one is created when it is missing."""
-        if cube is not None:
-            found = self._granted(tx, user, cube, Role.EDITOR)[0]
+    def drop_cube(self, cube: Cube) -> None:
+        """Forget that this cube was seen."""
+        with self._lock:
+            self._seen.pop(cube.owner, None)
+
+    def for_write(self, tx: Transaction, user: str, cube: str | None = None, *, needed: Power = Power.WRITE) -> Cube:
+        """Return the cube that a write goes to; the personal one is created when it is missing.
+
+        `needed` is what the key must allow: reading, where what a read costs is written down.
+        """
+        principal, named = self.principal(user, needed), self._bound(cube)
+        if named is not None:
+            found = self._granted(tx, principal, named, Role.EDITOR)[0]
         else:
-            found = self.known(user) or self._personal(tx, user)
+            found = self._seen.get(principal) or self._personal(tx, principal)
         tx.enter(found.key)
         return found
 
-    def _personal(self, tx: Transaction, user: str) -> Cube:
-        found = tx.cubes.find(user, CubeKind.PERSONAL, PERSONAL)
-        if found is not None:
-            return found
-        try:
-            return tx.cubes.create(new_id(), PERSONAL, CubeKind.PERSONAL, user, self._clock.now())
-        except ConflictError:  # another process was quicker by a moment
-            found = tx.cubes.find(user, CubeKind.PERSONAL, PERSONAL)
-            if found is None:
-                raise
-            return found
+    def for_read(
+        self, tx: Transaction, user: object, cubes: Sequence[str] | str | None = None, *, needed: Power = Power.READ
+    ) -> Scope:
+        """Return the scope of a read: the named cubes, or the user's personal one; empty when nothing is stored yet.
 
-    def for_read(self, tx: Transaction, user: object, cubes: Sequence[str] | str | None = None) -> Scope:
-        """Return the scope of a read: the named cubes, or the user's personal one; empty when nothing is stored yet."""
-        principal = check_id(user, "user")
-        if cubes is None:
+        `needed` is what the key must allow: a write, where the read is a part of one.
+        """
+        principal = self.principal(user, needed)
+        named = self._bound(None) if cubes is None else cubes
+        if named is None:
             found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)  # another process may have deleted it
             if found is None:
                 return Scope(principal, (), ())
             tx.enter(found.key)
             return Scope(principal, (found,), (Role.OWNER,))
-        names = dict.fromkeys(check_id(name, "cubes") for name in check_names(cubes, "cubes"))
+        names = dict.fromkeys(check_id(name, "cubes") for name in check_names(named, "cubes"))
         granted = [self._granted(tx, principal, name, Role.READER) for name in names]
         tx.enter(*(cube.key for cube, _ in granted))
         return Scope(principal, tuple(cube for cube, _ in granted), tuple(role for _, role in granted))
 
-    def _granted(self, tx: Transaction, user: str, cube: str, needed: Role) -> tuple[Cube, Role]:
-        found = tx.cubes.get(user, cube)
+    def for_change(self, tx: Transaction, user: str, cube: str | None) -> Cube | None:
+        """Return the cube in which something stored is to be changed; the personal one is not made for it."""
+        named = self._bound(cube)
+        if named is not None:
+            return self.for_write(tx, user, named)
+        return next(iter(self.for_read(tx, user, needed=Power.WRITE).cubes), None)
+
+    def owned(self, tx: Transaction, user: object, cube: object) -> Cube:
+        """Return a cube that only its owner may do this to. Raises `NotFoundError`, `AccessError`."""
+        principal = self.principal(user, Power.WRITE)
+        found = self._granted(tx, principal, check_id(cube, "cube"), Role.OWNER)[0]
+        tx.enter(found.key)
+        return found
+
+    def _bound(self, cube: str | None) -> str | None:
+        """Return the cube that is meant by one who names none: the only one that the key reaches, if it has but one."""
+        reached = self.caller().cubes
+        if cube is not None or reached is None:
+            return cube
+        if len(reached) != 1:
+            raise AccessError(f"this key reaches the cubes {', '.join(reached)}; name one of them")
+        return reached[0]
+
+    def _personal(self, tx: Transaction, principal: str) -> Cube:
+        found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)
+        if found is not None:
+            return found
+        try:
+            return tx.cubes.create(new_id(), PERSONAL, CubeKind.PERSONAL, principal, self._clock.now())
+        except ConflictError:  # another process was quicker by a moment
+            found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)
+            if found is None:
+                raise
+            return found
+
+    def _granted(self, tx: Transaction, principal: str, cube: str, needed: Role) -> tuple[Cube, Role]:
+        caller = self.caller()
+        found = tx.cubes.get(principal, cube) if caller.cubes is None or cube in caller.cubes else None
+        user = shown_name(caller.project, principal)
         if found is None:
             raise NotFoundError(
                 f"no cube {cube!r} is visible to {user!r}; give a cube by its id, `cubes.list` shows them", cube=cube

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from mnemic.core.intake import check_id
+from mnemic.model.caller import Power
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Transaction
 from mnemic.services.scoping import Scoping
 
 
-def readable(scoping: Scoping, tx: Transaction, user: object, cube: object = None) -> Cube | None:
+def readable(
+    scoping: Scoping, tx: Transaction, user: object, cube: object = None, *, needed: Power = Power.READ
+) -> Cube | None:
     """Return the cube that a read is about; None when the user has stored nothing yet. Raises `NotFoundError`."""
     name = None if cube is None else check_id(cube, "cube")
-    return next(iter(scoping.for_read(tx, user, name).cubes), None)
+    return next(iter(scoping.for_read(tx, user, name, needed=needed).cubes), None)
 
 
 def writable(scoping: Scoping, tx: Transaction, user: object, cube: object = None) -> Cube | None:
@@ -19,6 +22,4 @@ def writable(scoping: Scoping, tx: Transaction, user: object, cube: object = Non
 
     Raises `NotFoundError` for a cube that is not visible, `AccessError` when the role does not allow writing.
     """
-    if cube is None:
-        return readable(scoping, tx, user)
-    return scoping.for_write(tx, check_id(user, "user"), check_id(cube, "cube"))
+    return scoping.for_change(tx, check_id(user, "user"), None if cube is None else check_id(cube, "cube"))

@@ -148,10 +148,12 @@ def build(
     llm: LanguageModel | None = None,
     clock: Clock | None = None,
     replacing: bool = False,
+    guarded: bool = False,
 ) -> Parts:
     """Open a memory's parts; a given embedder, language model or clock takes the place of the configured one.
 
-    With `replacing`, a store whose vectors come from another embedder is opened all the same, to be reindexed.
+    Where it is `guarded`, calls for which no caller was named are refused (`mnemic.acting`). With `replacing`, a store
+    whose vectors come from another embedder is opened all the same, to be reindexed.
     """
     watch = watch_of(settings)
     close_embedder = _nothing
@@ -176,7 +178,7 @@ def build(
     metered = MeteredStore(store, watch)
     try:
         clock = clock or _clock(settings, store, closers)
-        parts = _assembled(settings, metered, embedder, llm, clock, closers)
+        parts = _assembled(settings, metered, embedder, llm, clock, Scoping(clock, guarded=guarded), closers)
         if not replacing:
             Retexting(metered, clock).queue()
     except BaseException:
@@ -202,9 +204,9 @@ def _assembled(
     embedder: Embedder,
     llm: LanguageModel | None,
     clock: Clock,
+    scoping: Scoping,
     close_models: Sequence[Callable[[], None]],
 ) -> Parts:
-    scoping = Scoping(clock)
     language = None if llm is None else _language(settings, llm, store, clock)
     warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = _recall(settings, store, embedder, clock, scoping)
@@ -234,7 +236,7 @@ def _assembled(
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
-        cubes=CubeDesk(store, clock),
+        cubes=CubeDesk(store, clock, scoping),
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),

@@ -16,10 +16,10 @@ from rich.console import Console
 
 from mnemic.errors import InputError
 from mnemic.shells.cli import demo_run, demo_screen, demo_script, report
-from mnemic.shells.cli.as_json import plain
 from mnemic.shells.cli.demo_run import Outcome
 from mnemic.shells.cli.demo_script import Script
 from mnemic.shells.cli.face import Face, face_of
+from mnemic.wire.values import plain
 
 USER: Final = "demo"
 

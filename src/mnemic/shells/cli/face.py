@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from mnemic.errors import InputError, MnemicError
-from mnemic.shells.cli.as_json import plain, plain_error
 from mnemic.shells.cli.exits import NOTHING, exit_code, hint
 from mnemic.shells.cli.wording import shown
+from mnemic.wire.problems import plain_error
+from mnemic.wire.values import plain
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -7,9 +7,9 @@ from typing import Annotated, Final
 import typer
 
 from mnemic.shells.cli import showing_jobs
-from mnemic.shells.cli.as_json import plain
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
+from mnemic.wire.values import plain
 
 JOBS: Final = group("Background work: what there is, what failed and why, waiting for it, ordering it about.")
 

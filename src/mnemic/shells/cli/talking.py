@@ -35,9 +35,10 @@ from mnemic.shells.cli.answering import (
     show_stream,
     streams,
 )
-from mnemic.shells.cli.as_json import plain, plain_error
 from mnemic.shells.cli.face import Cube, Face, face_of
 from mnemic.shells.cli.wording import one_line
+from mnemic.wire.problems import plain_error
+from mnemic.wire.values import plain
 
 if TYPE_CHECKING:
     from mnemic.api import Memory

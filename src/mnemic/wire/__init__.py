@@ -1,0 +1,1 @@
+"""How verbs, values and errors travel: between a server and its clients, and onto a screen as JSON."""

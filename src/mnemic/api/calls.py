@@ -30,7 +30,7 @@ WRITES: Final = frozenset({
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 
-UNWATCHED: Final = frozenset({"close", "expose", "metrics"})
+UNWATCHED: Final = frozenset({"close", "expose", "metrics", "ready"})
 """Methods that are no calls: one ends everything, the others tell of it."""
 
 

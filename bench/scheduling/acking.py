@@ -39,8 +39,9 @@ def tables(servers: Servers, *, quick: bool, engines: Sequence[str] = ENGINES) -
     columns = ["engine", "what", "jobs that wait", "p50 ms", "p95 ms", "p99 ms", "p50 : bare insert"]
     note = (
         f"{adds} adds of one message by one process, in turns with a bare insert that waits for the disk as long; the "
-        f"hashing embedder, each row in a cube of its own, which the worker organizes meanwhile. The jobs are of {cubes} "
-        f"other cubes, find nothing to do, and are counted at the end of the row's adds. {os.cpu_count()} cores for the adder, the worker and the servers."
+        "hashing embedder, each row in a cube of its own, which the worker organizes meanwhile. The jobs are of "
+        f"{cubes} other cubes, find nothing to do, and are counted at the end of the row's adds. {os.cpu_count()} "
+        "cores for the adder, the worker and the servers."
     )
     return [Table("(t) Acknowledging an add while jobs wait", columns, rows, note)]
 

@@ -25,6 +25,7 @@ from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.keys import Keys, KeyUses
 from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
@@ -399,6 +400,16 @@ class Transaction(Protocol):
     @property
     def terms(self) -> Terms:
         """The full-text index after an upgrade."""
+        ...
+
+    @property
+    def keys(self) -> Keys:
+        """Keys of those who call through a server."""
+        ...
+
+    @property
+    def key_uses(self) -> KeyUses:
+        """How often keys are used."""
         ...
 
     def finish_model_change(self) -> None:

@@ -306,6 +306,17 @@ class Index(Protocol):
         """Return the ids of the versions of these memories that are indexed."""
         ...
 
+    def newest(self, cube_key: int) -> tuple[int, int]:
+        """Return a cube's revision, and the key of its newest entry (0: none). Keys grow in order of the revisions."""
+        ...
+
+    def changed(self, cube_key: int, since: tuple[int, int], limit: int) -> Sequence[tuple[int, int, str]]:
+        """Return entries of messages and memories as (revision, key, owner): those stored or changed since.
+
+        In order of the revision that changed them last, then of their keys, from behind (revision, key) on.
+        """
+        ...
+
     def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
         """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
         ...

@@ -379,10 +379,13 @@ class Memory:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page."""
-        return self._parts.curate.list(user=user, kinds=kinds, session=session, after=after, limit=limit, cube=cube)
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page."""
+        return self._parts.curate.list(
+            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+        )
 
     def history(self, id: str, *, user: str | int, cube: str | None = None) -> Sequence[Version]:  # noqa: A002
         """Return all versions of a memory, in the order in which they held."""

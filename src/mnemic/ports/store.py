@@ -103,9 +103,15 @@ class Messages(Protocol):
         ...
 
     def list(
-        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest: bool = False,
     ) -> Sequence[StoredMessage]:
-        """Return messages in order of id, after the given id; of one session when named."""
+        """Return messages in order of id, after the given id; of one session when named. `newest` turns the order."""
         ...
 
     def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:
@@ -228,8 +234,12 @@ class Memories(Protocol):
         after: str | None = None,
         limit: int = 100,
         standing: bool = False,
+        newest: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back.
+
+        `newest` turns the order.
+        """
         ...
 
     def put(self, memory: Memory) -> None:

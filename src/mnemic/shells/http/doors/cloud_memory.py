@@ -155,7 +155,9 @@ class CloudCalls:
             )
         item = self._memory.get(place.id, user=user, cube=place.cube)
         if isinstance(item, StoredMessage):
-            raise InputError("memory_id", "is a message: what was said is kept as it was said; delete it to be rid of it")
+            raise InputError(
+                "memory_id", "is a message: what was said is kept as it was said; delete it to be rid of it"
+            )
         if body.status == "activated" and not item.stands:
             item = self._memory.restore(place.id, user=user, cube=place.cube)
         if body.content:
@@ -175,9 +177,7 @@ class CloudCalls:
         elif body.filter is not None:
             removed = self._delete_matching(body.filter)
         else:
-            removed = dict(
-                self._memory.forget(user=one_subject(body.user_id, body.agent_id), everything=True).removed
-            )
+            removed = dict(self._memory.forget(user=one_subject(body.user_id, body.agent_id), everything=True).removed)
         return {"success": True, "removed": removed}
 
     def feedback(self, body: asked.AddFeedback) -> dict[str, Any]:
@@ -224,9 +224,7 @@ class CloudCalls:
         self, data: dict[str, Any], body: asked.SearchMemory, places: list[Within], options: dict[str, Any]
     ) -> None:
         most = body.given("preference_limit_number")
-        hits = recalling.found_in(
-            self._memory, places, body.query, limit=most, kinds=recalling.PREFERENCES, **options
-        )
+        hits = recalling.found_in(self._memory, places, body.query, limit=most, kinds=recalling.PREFERENCES, **options)
         data["preference_detail_list"] = [
             shapes.flat_preference(record, self._name(hit.id, at, hit.cube), round(hit.score, 4))
             for record, hit, at in recalling.records_of(self._memory, hits)
@@ -286,7 +284,9 @@ class CloudCalls:
         if user is None and (self._named or (self._caller is not None and self._caller.user)):
             user = self._user()
         if user is None:
-            raise InputError("filter.user_id", "is missing: name whose memories are meant, or give the header X-Mnemic-User")
+            raise InputError(
+                "filter.user_id", "is missing: name whose memories are meant, or give the header X-Mnemic-User"
+            )
         where = where_of(left)
         found = recalling.listed(self._memory, user, kinds=("message", "memory"), where=where)
         if not found:

@@ -25,9 +25,7 @@ LONG_TERM: Final = "LongTermMemory"
 USER: Final = "UserMemory"
 PREFERENCE: Final = "PreferenceMemory"
 
-PREFERENCE_NOTE: Final = (
-    "The preferences above were stated by the user or follow from what the user said. What the user says now counts more."
-)
+PREFERENCE_NOTE: Final = "The preferences above were stated by the user or follow from what the user said. What the user says now counts more."
 """What a prompt is told beside preferences."""
 
 _LISTS: Final = {

@@ -21,7 +21,7 @@ from starlette.types import Receive, Scope, Send
 from mnemic.api.threads import Pieces
 from mnemic.errors import MnemicError
 from mnemic.model.answer import Answer
-from mnemic.model.job import Job
+from mnemic.model.job import Job, cursor_of
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.telling import refusal, unforeseen
 from mnemic.wire.problems import problem_of
@@ -62,11 +62,6 @@ def event_of(piece: Any) -> Event:
     if isinstance(piece, Job):
         return Event("job", plain(piece), id=cursor_of(piece))
     return Event("item", plain(piece))
-
-
-def cursor_of(job: Job) -> str:
-    """Return the place of a job in its stream: when it changed, and its id."""
-    return f"{(job.changed_at or job.created_at).isoformat()} {job.id}"
 
 
 _Heard = Event | MnemicError | None

@@ -42,7 +42,9 @@ STATUS: Final[Mapping[str, int]] = {
 }
 """The HTTP status of each code."""
 
-_STANDARD: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "field", "faults", "request"})
+_PROBLEM: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "request"})
+_STANDARD: Final = _PROBLEM | {"field", "faults"}
+_OWN: Final = "error_"  # before the name of an error's own field that problem details have too
 
 
 def plain_error(error: MnemicError) -> dict[str, Any]:
@@ -59,6 +61,7 @@ def problem_of(error: MnemicError, *, request: str = "") -> dict[str, Any]:
     """Return an error as problem details; `request` is the id of the call, for finding it in the log."""
     told = plain_error(error)
     code, detail = told.pop("code"), told.pop("message")
+    told = {f"{_OWN}{name}" if name in _PROBLEM else name: value for name, value in told.items()}
     status = STATUS[code]
     title = HTTPStatus(status).phrase
     found = {"type": f"{TYPE}{code}", "title": title, "status": status, "detail": detail, "code": code, **told}
@@ -71,7 +74,8 @@ def error_of(problem: Mapping[str, Any]) -> MnemicError:
     detail = str(problem.get("detail") or problem.get("message") or problem.get("title") or "no reason was given")
     if kind is None:
         return UnreachableError(f"the server answered with an error that is not Mnemic's: {detail}")
-    fields = {name: value for name, value in problem.items() if name not in _STANDARD and name != "message"}
+    given = {name: value for name, value in problem.items() if name not in _STANDARD and name != "message"}
+    fields = {_own_name(name): value for name, value in given.items()}
     if not issubclass(kind, InputError):
         return kind(detail, **fields)
     field = str(problem.get("field", ""))
@@ -81,6 +85,11 @@ def error_of(problem: Mapping[str, Any]) -> MnemicError:
     return kind(field, detail.removeprefix(f"{field}: "), **fields)
 
 
+def _own_name(name: str) -> str:
+    own = name.removeprefix(_OWN)
+    return own if own in _PROBLEM else name
+
+
 def _every(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
     yield kind
     for below in kind.__subclasses__():
@@ -88,5 +97,5 @@ def _every(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
 
 
 _KINDS: Final[Mapping[str, type[MnemicError]]] = {
-    kind.code: kind for kind in _every(errors.MnemicError) if kind is not InputFaults
+    kind.code: kind for kind in _every(errors.MnemicError) if kind is not InputFaults and "code" in vars(kind)
 }

@@ -44,9 +44,10 @@ def events(response: httpx2.Response) -> Iterator[dict[str, Any]]:
 
 def test_an_answer_comes_as_it_is_written_and_then_whole(memory: Memory) -> None:
     body = {"user": "ann", "question": "Where does Ann live?"}
-    with serving(memory) as (address, _), httpx2.stream(
-        "POST", f"{address}/v1/ask/stream", json=body, timeout=PATIENCE
-    ) as response:
+    with (
+        serving(memory) as (address, _),
+        httpx2.stream("POST", f"{address}/v1/ask/stream", json=body, timeout=PATIENCE) as response,
+    ):
         assert response.headers["content-type"] == "text/event-stream; charset=utf-8"
         assert response.headers["cache-control"] == "no-store"
         assert "content-encoding" not in response.headers
@@ -111,9 +112,10 @@ def test_events_of_jobs_go_on_behind_the_one_that_was_seen_last(memory: Memory) 
 
 
 def test_what_is_stored_is_told_to_those_who_watch(memory: Memory) -> None:
-    with serving(memory) as (address, _), httpx2.stream(
-        "GET", f"{address}/v1/changes/events?user=ann", timeout=PATIENCE
-    ) as response:
+    with (
+        serving(memory) as (address, _),
+        httpx2.stream("GET", f"{address}/v1/changes/events?user=ann", timeout=PATIENCE) as response,
+    ):
         told = events(response)
         httpx2.post(f"{address}/v1/messages", json={"user": "ann", "messages": "I like chess."}, timeout=PATIENCE)
         found = next(told)
@@ -122,9 +124,10 @@ def test_what_is_stored_is_told_to_those_who_watch(memory: Memory) -> None:
 
 def test_silence_is_kept_alive(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streaming, "KEEP_ALIVE", 0.05)
-    with serving(memory) as (address, _), httpx2.stream(
-        "GET", f"{address}/v1/changes/events?user=ann", timeout=PATIENCE
-    ) as response:
+    with (
+        serving(memory) as (address, _),
+        httpx2.stream("GET", f"{address}/v1/changes/events?user=ann", timeout=PATIENCE) as response,
+    ):
         lines = response.iter_lines()
         assert [next(lines) for _ in range(4)] == [": still here", "", ": still here", ""]
 

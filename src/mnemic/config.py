@@ -372,6 +372,16 @@ def _data_directory() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
 
 
+def roaming_folder() -> Path:
+    """Return where programs keep settings on Windows."""
+    return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+
+
+def named_in_environment() -> list[str]:
+    """Return the names of the settings that the environment gives, but for the folder."""
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name != f"{PREFIX}HOME")
+
+
 def secrets_of(settings: Settings) -> frozenset[str]:
     """Return what of the settings must never be shown: keys, and passwords of addresses, as written and as meant."""
     found: set[str] = set()

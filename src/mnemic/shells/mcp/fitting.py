@@ -22,8 +22,8 @@ SHARE: Final = 0.5
 
 
 def dumped(result: Result) -> dict[str, Any]:
-    """Return a result as it travels: without what is not known, and in text that can be sent."""
-    found: dict[str, Any] = _sound(result.model_dump(mode="json", exclude_none=True))
+    """Return a result as it travels: without what is not known or goes without saying, in text that can be sent."""
+    found: dict[str, Any] = _sound(result.model_dump(mode="json", exclude_none=True, exclude_defaults=True))
     return found
 
 

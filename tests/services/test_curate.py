@@ -200,6 +200,18 @@ def test_a_list_is_in_order_of_storing_and_paged(memory: Memory) -> None:
     assert pages == list(everything)
 
 
+@pytest.mark.parametrize("chosen", [{}, {"session": "s1"}, {"kinds": "memory"}, {"kinds": "memory", "session": "s1"}])
+def test_a_list_from_the_newest_back_is_the_same_list_turned(memory: Memory, chosen: dict[str, str]) -> None:
+    everything = memory.list(user="ann", **chosen)  # type: ignore[arg-type]
+    pages: list[object] = []
+    after: str | None = None
+    while page := memory.list(user="ann", after=after, limit=2, newest=True, **chosen):  # type: ignore[arg-type]
+        pages += page
+        after = page[-1].id
+    assert len(pages) > 2
+    assert pages == list(reversed(everything))
+
+
 def test_a_list_can_be_of_some_kinds_and_of_one_session(memory: Memory) -> None:
     talk(memory, [("ann", "My brother is called Hugo.")], session="s2", day=9)
     memory.jobs.wait(user="ann")

@@ -9,10 +9,12 @@ from typing import Final, Self
 
 import pytest
 
+from mnemic import wiring
 from mnemic.errors import LanguageError
 from mnemic.ids import new_id
 from mnemic.model import job as kinds
 from mnemic.model.job import EMBED, KINDS, ORGANIZE, QUICK, REFINE, SLOW, JobState, Kind, Share, queued
+from mnemic.model.scope import Cube
 from mnemic.services.dispatching import LEASE, Dispatching, Limits, kinds_of
 from mnemic.wiring import clocks
 from tests.services.opened import SteppedClock
@@ -97,13 +99,22 @@ def test_whatever_becomes_of_the_first_of_a_kind_the_next_ones_follow(tmp_path: 
         assert [job.id for job in claim(rows)] == [second]
 
 
+def died(parts: wiring.Parts, cube: Cube, kind: str, *, merges: bool = False) -> str:
+    """Queue a job, and have it dead."""
+    job_id = put(parts, cube, kind, merges=merges)
+    with parts.store.write() as tx:
+        tx.enter(cube.key)
+        tx.jobs.save(replace(job_of(parts, cube, job_id), state=JobState.DEAD))
+    return job_id
+
+
 def test_dead_jobs_of_a_kind_do_not_get_more_tries_the_more_they_are(tmp_path: Path) -> None:
     clock = SteppedClock()
     with opened(tmp_path, clock) as parts:
         rows = dispatching(parts)
         [cube] = cubes_of(parts, "ann")
-        dead = [put(parts, cube, REFINE, merges=True, id=new_id(), state=JobState.DEAD) for _ in range(3)]
-        apart = [put(parts, cube, EMBED, state=JobState.DEAD) for _ in range(2)]
+        dead = [died(parts, cube, REFINE, merges=True) for _ in range(3)]
+        apart = [died(parts, cube, EMBED) for _ in range(2)]
 
         def alive(*jobs: str) -> list[bool]:
             return [job_of(parts, cube, each).state is not JobState.DEAD for each in jobs]

@@ -2,6 +2,7 @@
 
 from mnemic.acting import acting
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.keys import Keys
 from mnemic.api.memory import Memory
 from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex
@@ -9,6 +10,6 @@ from mnemic.api.threads import Threads
 from mnemic.model.message import Messages
 
 __all__ = [
-    "Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "Threads", "acting", "backup", "backups", "move",
+    "Cubes", "Jobs", "Keys", "LanguageModels", "Memory", "Messages", "Threads", "acting", "backup", "backups", "move",
     "reindex", "reopen",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from mnemic import config, wiring
 from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.keys import Keys
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
@@ -65,9 +66,11 @@ class Memory:
             config.load(path, settings), embedder=embedder, llm=llm, clock=clock, guarded=guarded
         )
         self._exposition = wiring.exposition_of(self._parts)
+        self._readiness = wiring.readiness_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
+        self.keys = Keys(self._parts)
         self._parts.begin()
 
     def __enter__(self) -> Self:
@@ -382,10 +385,13 @@ class Memory:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page."""
-        return self._parts.curate.list(user=user, kinds=kinds, session=session, after=after, limit=limit, cube=cube)
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page."""
+        return self._parts.curate.list(
+            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+        )
 
     def iterate(
         self,
@@ -437,6 +443,10 @@ class Memory:
         prometheus-client (extra `[metrics]`) is missing.
         """
         return self._exposition.text()
+
+    def ready(self) -> Mapping[str, str]:
+        """Return what is wrong with each part that this memory stands on, "" for those that answer as they should."""
+        return self._readiness.look()
 
     def expose(
         self, port: int | None = None, *, host: str | None = None, draining: Callable[[], bool] | None = None

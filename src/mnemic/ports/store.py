@@ -25,6 +25,7 @@ from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.keys import Keys, KeyUses
 from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
@@ -103,9 +104,15 @@ class Messages(Protocol):
         ...
 
     def list(
-        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest: bool = False,
     ) -> Sequence[StoredMessage]:
-        """Return messages in order of id, after the given id; of one session when named."""
+        """Return messages in order of id, after the given id; of one session when named. `newest` turns the order."""
         ...
 
     def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:
@@ -228,8 +235,12 @@ class Memories(Protocol):
         after: str | None = None,
         limit: int = 100,
         standing: bool = False,
+        newest: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back.
+
+        `newest` turns the order.
+        """
         ...
 
     def put(self, memory: Memory) -> None:
@@ -410,6 +421,16 @@ class Transaction(Protocol):
     @property
     def terms(self) -> Terms:
         """The full-text index after an upgrade."""
+        ...
+
+    @property
+    def keys(self) -> Keys:
+        """Keys of those who call through a server."""
+        ...
+
+    @property
+    def key_uses(self) -> KeyUses:
+        """How often keys are used."""
         ...
 
     def finish_model_change(self) -> None:

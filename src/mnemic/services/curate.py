@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -51,6 +51,19 @@ Correction = Callable[[Memory, str], Memory]
 """From a memory and the id of its next version to the corrected memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Which part of a list is wanted: so many behind an id, in the order of ids or from the newest back."""
+
+    after: str | None
+    limit: int
+    newest: bool
+
+    def holds(self, item_id: str) -> bool:
+        """Tell whether an item comes behind the one that the page begins after."""
+        return self.after is None or (item_id < self.after if self.newest else item_id > self.after)
+
+
 class Curate:
     """The use cases of `get`, `list`, `history`, `update`, `lock` and `restore`."""
 
@@ -78,10 +91,11 @@ class Curate:
         session: object = None,
         after: object = None,
         limit: object = 100,
+        newest: object = False,
         cube: object = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first; see `Memory.list`."""
-        wanted = _kinds(kinds)
+        wanted, back = _kinds(kinds), check_flag(newest, "newest")
         name = None if session is None else check_id(session, "session")
         start = None if after is None else check_id(after, "after")
         most = check_count(limit, "limit", most=LIMIT)
@@ -91,11 +105,12 @@ class Curate:
                 return ()
             found: list[Item] = []
             if MESSAGE in wanted:
-                found += tx.messages.list(target.key, session=name, after=start, limit=most)
+                found += tx.messages.list(target.key, session=name, after=start, limit=most, newest=back)
             kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
             if kinds_of_memory:
-                found += _memories(tx, target, kinds_of_memory, name, start, most)
-        return tuple(sorted(found, key=lambda item: item.id)[:most])
+                page = _Page(start, most, newest=back)
+                found += _memories(tx, target, kinds_of_memory, name, page)
+        return tuple(sorted(found, key=lambda item: item.id, reverse=back)[:most])
 
     def iterate(
         self,
@@ -222,19 +237,19 @@ def _memory(tx: Transaction, cube: Cube | None, item_id: str) -> Memory:
     return item
 
 
-def _memories(
-    tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, after: str | None, limit: int
-) -> Sequence[Memory]:
+def _memories(tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, page: _Page) -> Sequence[Memory]:
     """Return memories in order of id; of one session when named: those that stand on one of its messages."""
     if session is None:
-        return tx.memories.list(cube.key, kinds=kinds, after=after, limit=limit, standing=True)
-    matching = sorted(tx.messages.find_matching(cube.key, Compare("session", None, "eq", session)))
-    waiting = [each for each in matching if after is None or each > after]
+        return tx.memories.list(
+            cube.key, kinds=kinds, after=page.after, limit=page.limit, standing=True, newest=page.newest
+        )
+    matching = tx.messages.find_matching(cube.key, Compare("session", None, "eq", session))
+    waiting = [each for each in sorted(matching, reverse=page.newest) if page.holds(each)]
     found: list[Memory] = []
     for start in range(0, len(waiting), LIMIT):
         held = tx.memories.get(cube.key, waiting[start : start + LIMIT]).values()
         found += [memory for memory in held if memory.kind.value in kinds and memory.stands]
-        if len(found) >= limit:
+        if len(found) >= page.limit:
             break
     return found
 

@@ -33,7 +33,7 @@ OFFER: Final = timedelta(seconds=60)
 _LOOKS: Final = (16, 256)  # heads of a priority in a look, and in another when none of these could be begun
 _ADMITTED: Final = 64  # cubes whose due jobs are put in line in one look
 _PUT_BACK: Final = timedelta(minutes=1)  # what happened so far ahead, did so before the clock was put back
-_PRUNED: Final = 16  # jobs between two prunings
+_PRUNED: Final = 64  # jobs between two prunings
 _FOREVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 _SILENT: Final = "its worker fell silent"
 
@@ -56,18 +56,20 @@ class Dispatching:
         self._limits = limits
         self._turns: defaultdict[str, Iterator[int]] = defaultdict(itertools.count)
         self._ended = itertools.count(1)
+        self._found: dict[tuple[str, str], bool] = {}  # whether a worker's last look there found work
         self._chance = random.Random()  # noqa: S311 - jitter, not a secret
 
     def claim(self, worker: str, lane: str, kinds: Collection[str], most: int) -> Sequence[Job]:
         """Take up to so many jobs, in the order of turns; they run from now on, under a lease."""
-        if not self._is_due(lane, kinds):
+        if not self._found.get((worker, lane)) and not self._is_due(lane, kinds):  # a look costs writers nothing
             return []
         with self._store.write() as tx:
             tx.enter_all()
             now = self._clock.now()
             self._admit(tx, lane, now)
-            taken = (self._next(tx, lane, kinds, now, worker) for _ in range(most))
-            return list(itertools.takewhile(lambda job: job is not None, taken))  # type: ignore[arg-type]  # no None is left
+            found = list(itertools.islice(iter(lambda: self._next(tx, lane, kinds, now, worker), None), most))
+        self._found[worker, lane] = bool(found)
+        return found
 
     def offer(self, lane: str, kinds: Collection[str], most: int) -> Sequence[Ticket]:
         """Mark up to so many jobs of these kinds as offered, in the order of turns: their ids go to workers."""
@@ -77,7 +79,7 @@ class Dispatching:
             tx.enter_all()
             now = self._clock.now()
             self._admit(tx, lane, now)
-            offered = itertools.islice(iter(lambda: self._next(tx, lane, kinds, now, None), None), most)
+            offered = list(itertools.islice(iter(lambda: self._next(tx, lane, kinds, now, None), None), most))
             return [Ticket(job.cube_key, job.id, lane, int(job.priority), job.kind) for job in offered]
 
     def take(self, worker: str, ticket: Ticket) -> Job | None:

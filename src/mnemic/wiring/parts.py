@@ -38,8 +38,10 @@ from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
+from mnemic.services.gate import Gate
 from mnemic.services.generate import Generate
 from mnemic.services.jobdesk import JobDesk
+from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.newest import Newest
@@ -109,6 +111,8 @@ class Parts:
     language: Language | None
     accounts: Accounts
     preview: Preview
+    keys: KeyDesk
+    gate: Gate
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -124,6 +128,7 @@ class Parts:
             self.periodic.close()
             self.worker.close()
             self.settle()
+            self.gate.close()
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
@@ -247,6 +252,8 @@ def _assembled(
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
+        keys=KeyDesk(store, clock, scoping),
+        gate=Gate(store, clock),
         settle=settle,
         close_models=close_models,
         organize=organize,

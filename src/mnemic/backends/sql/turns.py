@@ -192,7 +192,7 @@ _ADMIT: Final = Prepared(
 _OF_KIND: Final = (*_OF_LANE, s.job.c.kind == bindparam("job_kind"))
 _HAS_HEAD: Final = Prepared(
     select(s.job.c.id)
-    .where(*_OF_KIND, text(f"(place = {s.AT_HEAD} OR (place = {s.OFFERED} AND alone = 1))"))  # one of these at a time
+    .where(*_OF_KIND, text(f"place IN ({s.AT_HEAD}, {s.OFFERED}) AND (place = {s.AT_HEAD} OR alone = 1)"))
     .limit(1)
 )
 _NEXT: Final = Prepared(

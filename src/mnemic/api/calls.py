@@ -30,7 +30,7 @@ WRITES: Final = frozenset({
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 
-UNWATCHED: Final = frozenset({"close", "expose", "metrics", "any", "caller_of"})
+UNWATCHED: Final = frozenset({"close", "expose", "metrics", "ready", "any", "caller_of"})
 """Methods that are no calls: one ends everything, some tell of it, some are asked before each call."""
 
 

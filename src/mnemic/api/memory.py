@@ -68,6 +68,7 @@ class Memory:
             config.load(path, settings), embedder=embedder, llm=llm, clock=clock, guarded=guarded
         )
         self._exposition = wiring.exposition_of(self._parts)
+        self._readiness = wiring.readiness_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
@@ -444,6 +445,10 @@ class Memory:
         prometheus-client (extra `[metrics]`) is missing.
         """
         return self._exposition.text()
+
+    def ready(self) -> Mapping[str, str]:
+        """Return what is wrong with each part that this memory stands on, "" for those that answer as they should."""
+        return self._readiness.look()
 
     def expose(
         self, port: int | None = None, *, host: str | None = None, draining: Callable[[], bool] | None = None

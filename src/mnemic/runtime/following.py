@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from mnemic.acting import left
 from mnemic.core.intake import check_seconds
 from mnemic.model.item import Item
 from mnemic.ports.queue import Bell
@@ -52,7 +53,7 @@ class Following:
                         last = time.monotonic()
                 if more:
                     continue
-                if patience is not None and time.monotonic() - last > patience:
+                if left() or (patience is not None and time.monotonic() - last > patience):
                     return
                 rung.wait(_LOOK)
         finally:

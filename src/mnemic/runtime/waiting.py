@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from mnemic.acting import left
 from mnemic.core.intake import check_id, check_names, check_seconds
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
 from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
@@ -68,10 +69,10 @@ class Waiting:
             _raise_for_ended(found, explicit=wanted is not None)
             if not waiting:
                 return found
-            left = deadline - time.monotonic()
-            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
+            rest = deadline - time.monotonic()
+            if left() or rest <= 0 or self._are_put_off(waiting, rest if patient else 0):
                 raise _late(waiting, seconds)
-            self._pause_or_help(left)
+            self._pause_or_help(rest)
 
     def wait_for_task(self, task: object, *, user: object, cube: str | None, timeout: object) -> Sequence[Job]:
         """Wait until all jobs of a caller's task are finished, with what they lead to but for the calendar's."""
@@ -84,10 +85,10 @@ class Waiting:
             _raise_for_ended(found, explicit=True)
             if not waiting:
                 return found
-            left = deadline - time.monotonic()
-            if left <= 0:
+            rest = deadline - time.monotonic()
+            if left() or rest <= 0:
                 raise _late(waiting, seconds)
-            self._pause_or_help(left)
+            self._pause_or_help(rest)
 
     def events(self, *, user: object, cube: object, since: object, timeout: object) -> Iterator[Job]:
         """Yield jobs as they change, those that are first; end when nothing has changed for `timeout` seconds."""
@@ -116,7 +117,7 @@ class Waiting:
             if found:
                 place = (changed_at(found[-1]) - _OVERLAP, "")
                 told = {job.id: job for job in told.values() if changed_at(job) >= place[0] - _OVERLAP}
-            if patience is not None and time.monotonic() - last > patience:
+            if left() or (patience is not None and time.monotonic() - last > patience):
                 return
             self._worker.wait_for_change(_LOOK)
 

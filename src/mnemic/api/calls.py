@@ -25,8 +25,8 @@ _log = logging.getLogger(__name__)
 
 WRITES: Final = frozenset({
     "add", "update", "lock", "restore", "feedback", "undo", "forget", "rebuild", "reorganize", "chat", "chat_stream",
-    "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "jobs.cancel", "jobs.retry", "jobs.drop",
-    "jobs.set_share",
+    "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "relay.send", "relay.stream", "jobs.cancel", "jobs.retry",
+    "jobs.drop", "jobs.set_share",
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 

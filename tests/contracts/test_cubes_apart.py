@@ -110,7 +110,8 @@ def test_keys_of_a_table_begin_with_the_cube(table: Table) -> None:
 
 def test_tables_that_are_not_of_one_cube_are_few_and_named() -> None:
     names = {table.name for table in schema.REFERENCE}
-    assert names == {"store_info", "cube", "cube_grant", "virtual_time", "periodic"}
+    doors = {"api_key", "key_use", "audit", "reply"}
+    assert names == {"store_info", "cube", "cube_grant", "virtual_time", "periodic", *doors}
     assert names.isdisjoint(table.name for table in schema.CUBES)
 
 
@@ -182,7 +183,9 @@ def live(folder: Path) -> None:
         memory.add({"role": "user", "content": "Ann likes boats."}, user="ann", session="s1")
         memory.jobs.wait(user="ann")
         team = memory.cubes.create("team", user="ann")
+        watch = memory.watch(user="ann", cube=team.id, timeout=0)
         memory.add("We meet on Mondays.", user="ann", cube=team.id)
+        assert len(list(watch)) == 1
         ask(memory)
         change(memory)
         lines = list(memory.export(user="ann"))

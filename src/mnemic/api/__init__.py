@@ -2,12 +2,13 @@
 
 from mnemic.acting import acting
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.keys import Keys
 from mnemic.api.memory import Memory, Messages
 from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex
 from mnemic.api.threads import Threads
 
 __all__ = [
-    "Cubes", "Jobs", "LanguageModels", "Memory", "Messages", "Threads", "acting", "backup", "backups", "move",
+    "Cubes", "Jobs", "Keys", "LanguageModels", "Memory", "Messages", "Threads", "acting", "backup", "backups", "move",
     "reindex", "reopen",
 ]  # fmt: skip

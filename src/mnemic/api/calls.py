@@ -25,13 +25,14 @@ _log = logging.getLogger(__name__)
 
 WRITES: Final = frozenset({
     "add", "update", "lock", "restore", "feedback", "undo", "forget", "rebuild", "reorganize", "chat", "chat_stream",
-    "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "relay.send", "relay.stream", "jobs.cancel", "jobs.retry",
-    "jobs.drop", "jobs.set_share",
+    "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "jobs.cancel", "jobs.retry", "jobs.drop",
+    "jobs.set_share", "keys.create", "keys.revoke", "keys.rotate", "keys.drop", "cubes.share", "cubes.unshare",
+    "relay.send", "relay.stream",
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 
-UNWATCHED: Final = frozenset({"close", "expose", "metrics"})
-"""Methods that are no calls: one ends everything, the others tell of it."""
+UNWATCHED: Final = frozenset({"close", "expose", "metrics", "ready", "any", "caller_of"})
+"""Methods that are no calls: one ends everything, some tell of it, some are asked before each call."""
 
 
 def watched(group: str = "") -> Callable[[type[C]], type[C]]:

@@ -25,6 +25,7 @@ from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
+from mnemic.ports.keys import Keys, KeyUses
 from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
 from mnemic.ports.terms import Terms
@@ -315,6 +316,17 @@ class Index(Protocol):
         """Return the ids of the versions of these memories that are indexed."""
         ...
 
+    def newest(self, cube_key: int) -> tuple[int, int]:
+        """Return a cube's revision, and the key of its newest entry (0: none). Keys grow in order of the revisions."""
+        ...
+
+    def changed(self, cube_key: int, since: tuple[int, int], limit: int) -> Sequence[tuple[int, int, str]]:
+        """Return entries of messages and memories as (revision, key, owner): those stored or changed since.
+
+        In order of the revision that changed them last, then of their keys, from behind (revision, key) on.
+        """
+        ...
+
     def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
         """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""
         ...
@@ -409,6 +421,16 @@ class Transaction(Protocol):
     @property
     def terms(self) -> Terms:
         """The full-text index after an upgrade."""
+        ...
+
+    @property
+    def keys(self) -> Keys:
+        """Keys of those who call through a server."""
+        ...
+
+    @property
+    def key_uses(self) -> KeyUses:
+        """How often keys are used."""
         ...
 
     def finish_model_change(self) -> None:

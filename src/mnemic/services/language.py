@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from mnemic.core.breaker import Breaker
-from mnemic.wire.completions import Heard, prompt_of
 from mnemic.errors import BudgetError, InputError, LanguageError, ModelError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.figure import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
@@ -29,6 +28,7 @@ from mnemic.ports.spans import UNWATCHED, Watch
 from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens, sound
 from mnemic.tracing import carried, current, tracing
+from mnemic.wire.completions import Heard, prompt_of
 
 _log = logging.getLogger(__name__)
 

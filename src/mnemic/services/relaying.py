@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mnemic.core.intake import check_id
-from mnemic.wire.completions import prompt_of
 from mnemic.errors import InputError
 from mnemic.ports.store import Store
 from mnemic.services.language import NONE_CONFIGURED, Language
 from mnemic.services.scoping import Scoping
+from mnemic.wire.completions import prompt_of
 
 PURPOSE = "relay"
 """What the calls are accounted as."""

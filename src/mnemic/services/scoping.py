@@ -50,11 +50,16 @@ class Scoping:
         check_reach(caller, named, needed)
         return stored_name(caller.project, named)
 
-    def need(self, needed: Power) -> Caller:
-        """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not."""
+    def need(self, needed: Power, *, whole: bool = False) -> Caller:
+        """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not.
+
+        What is about the `whole` store is nothing for keys that reach only a project, some users or some cubes.
+        """
         caller = self.caller()
         if needed not in caller.powers:
             raise AccessError(f"this call needs a key that may {needed}", needed=needed)
+        if whole and (caller.project or caller.users is not None or caller.cubes is not None):
+            raise AccessError("this call is about the whole store; it needs a key that reaches all of it")
         return caller
 
     def shown(self, cube: Cube) -> Cube:

@@ -29,6 +29,7 @@ from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
 from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
+from mnemic.testing.keys_contract import CHECKS as KEY_CHECKS
 from mnemic.text import fold
 
 OpenStore = Callable[[], Store]
@@ -58,10 +59,10 @@ def writing(store: Store) -> Iterator[Transaction]:
         yield tx
 
 
-def new_cube(store: Store, owner: str = "ann", name: str = "personal") -> Cube:
+def new_cube(store: Store, owner: str = "ann", name: str = "personal", kind: CubeKind = CubeKind.PERSONAL) -> Cube:
     """Create a cube."""
     with writing(store) as tx:
-        return tx.cubes.create(new_id(), name, CubeKind.PERSONAL, owner, NOON)
+        return tx.cubes.create(new_id(), name, kind, owner, NOON)
 
 
 def vector(number: int) -> Vector:
@@ -373,7 +374,9 @@ def check_long_names(open_store: OpenStore) -> None:
     with closing(open_store()) as store:
         with writing(store) as tx:
             cubes = [tx.cubes.create(new_id(), name, CubeKind.PROJECT, rocks, NOON) for name in (rocks, other)]
-        assert refused(lambda: _create(store, rocks, rocks), ConflictError), "a long name is taken twice"
+        assert refused(lambda: new_cube(store, rocks, rocks, CubeKind.PROJECT), ConflictError), (
+            "a long name is taken twice"
+        )
         cube = cubes[0]
         with writing(store) as tx:
             ids = [say(tx, cube, ["plover"], session=name, key=f"id:{name}")[0] for name in (rocks, other)]
@@ -453,6 +456,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_versions_are_indexed_once,
     check_writers_queue_up,
     *JOB_CHECKS,
+    *KEY_CHECKS,
     check_changes_and_marks,
     check_long_names,
     check_deleted_cube_is_gone,
@@ -482,11 +486,6 @@ def _touch(store: Store, cube: Cube) -> None:
 
 def _job(cube: Cube, kind: str = "organize") -> Job:
     return Job(new_id(), cube.key, kind, JobState.QUEUED, 0, NOON, NOON)
-
-
-def _create(store: Store, owner: str, name: str) -> None:
-    with writing(store) as tx:
-        tx.cubes.create(new_id(), name, CubeKind.PROJECT, owner, NOON)
 
 
 def _memory(cube: Cube, message_id: str) -> Memory:

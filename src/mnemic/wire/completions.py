@@ -79,8 +79,8 @@ class Heard:
         return Reply(
             text=self.text,
             model=self.model or prompt.model,
-            tokens_in=taken if _is_count(taken) else asked,
-            tokens_out=given if _is_count(given) else estimate_tokens(self.text),
+            tokens_in=_count(taken, asked),
+            tokens_out=_count(given, estimate_tokens(self.text)),
             cut=self.finish == "length",
         )
 
@@ -98,5 +98,5 @@ class Heard:
         return said
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _count(value: object, otherwise: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else otherwise

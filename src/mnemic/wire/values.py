@@ -11,13 +11,13 @@ import functools
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal, Union
 
 PRIVATE: Final = frozenset({"cube_key", "key"})
-"""Fields that never leave the process."""
+"""Fields that never leave the process, where they are the store's own integers."""
 
 
 class ShapeError(ValueError):
@@ -66,7 +66,11 @@ def read(kind: Any, value: Any, place: str = "") -> Any:
 
 @functools.cache
 def _shown(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind) if field.name not in PRIVATE)
+    return tuple(field.name for field in fields(kind) if not _is_private(field))
+
+
+def _is_private(field: Field[Any]) -> bool:
+    return field.name in PRIVATE and field.type in (int, "int")
 
 
 @functools.cache
@@ -80,7 +84,7 @@ def _read_fields(kind: Any, value: Any, place: str) -> Any:
     hints = _hints(kind)
     given: dict[str, Any] = {}
     for field in fields(kind):
-        if field.name in PRIVATE:
+        if _is_private(field):
             given[field.name] = 0
         elif field.name in value:
             given[field.name] = read(hints[field.name], value[field.name], f"{place}.{field.name}")

@@ -21,6 +21,7 @@ from mnemic.ports.llm import LanguageModel
 from mnemic.ports.queue import Queue
 from mnemic.ports.spans import Watch
 from mnemic.ports.store import Store
+from mnemic.runtime.following import Following
 from mnemic.runtime.metered import MeteredEmbedder, MeteredStore
 from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
@@ -38,10 +39,13 @@ from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
+from mnemic.services.gate import Gate
 from mnemic.services.generate import Generate
 from mnemic.services.jobdesk import JobDesk
+from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
+from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
@@ -103,6 +107,7 @@ class Parts:
     rebuild: Rebuild
     worker: Worker
     waiting: Waiting
+    following: Following
     jobs: JobDesk
     periodic: Periodic
     queue: Queue
@@ -110,6 +115,8 @@ class Parts:
     accounts: Accounts
     relaying: Relaying
     preview: Preview
+    keys: KeyDesk
+    gate: Gate
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -125,6 +132,7 @@ class Parts:
             self.periodic.close()
             self.worker.close()
             self.settle()
+            self.gate.close()
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
@@ -250,6 +258,8 @@ def _assembled(
         accounts=Accounts(store, clock, scoping, language),
         relaying=Relaying(store, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
+        keys=KeyDesk(store, clock, scoping),
+        gate=Gate(store, clock),
         settle=settle,
         close_models=close_models,
         organize=organize,
@@ -258,6 +268,7 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
         worker=work.worker,
         waiting=work.waiting,
+        following=Following(Newest(store, scoping), store.bell),
         jobs=work.jobs,
         periodic=work.periodic,
         queue=work.queue,

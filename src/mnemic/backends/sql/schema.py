@@ -12,8 +12,7 @@ conditions of indexes for other engines than SQLite, as naming an engine here im
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import (
     BigInteger,
@@ -26,100 +25,20 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     SmallInteger,
     Table,
     Text,
-    TypeDecorator,
     UniqueConstraint,
     text,
 )
 
-from mnemic.ids import content_hash
+from mnemic.backends.sql.columns import FOLDED, Key, Sought, Words, an_id, flag, metadata, of_cube, refers, some
+from mnemic.backends.sql.schema_keys import api_key, audit, key_use, reply
 
-HEAD: Final = "0006"
+__all__ = ["FOLDED", "Sought", "Words", "api_key", "audit", "key_use", "metadata", "reply"]  # from beside this file
+
+HEAD: Final = "0007"
 """The newest migration; a test holds it to the migrations folder."""
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
-
-_SHORT: Final = 100  # characters, of 4 bytes at most
-_CUT: Final = re.compile(f".{{{_SHORT}}}\u2026[0-9a-f]{{32}}", re.DOTALL)
-_Key = BigInteger().with_variant(Integer, "sqlite")
-
-
-FOLDED: Final = "folded"
-"""In a column's `info`: the column of which it holds the words, folded."""
-
-
-class Words(TypeDecorator[str]):
-    """Text that was derived from what people wrote: what an engine cannot hold becomes U+FFFD.
-
-    That is lone surrogates everywhere, and NUL on PostgreSQL.
-    """
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Any) -> str | None:
-        """Return what the engine can hold."""
-        return None if value is None else self.held(value, dialect.name)
-
-    def held(self, value: str, engine: str) -> str:
-        """Return what is left of words in an engine; what is left of that is the same again."""
-        if "\0" in value and engine == "postgresql":
-            value = value.replace("\0", "\ufffd")
-        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-class Sought(Words):
-    """Words that are compared and never shown: those of another column, folded, which its `info` names.
-
-    PostgreSQL's indexes hold 2,704 bytes: there, what is long is cut, and the hash of all of it put behind.
-    """
-
-    cache_ok = True
-
-    def held(self, value: str, engine: str) -> str:
-        """Return what an index of the engine can hold."""
-        found = super().held(value, engine)
-        if engine != "postgresql" or len(found.encode()) <= 4 * _SHORT or _CUT.fullmatch(found):
-            return found
-        return f"{found[:_SHORT]}\u2026{content_hash(found)}"
-
-
-def _cube() -> Column[int]:
-    return Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False)
-
-
-def _id() -> Column[str]:
-    return Column("id", Text, primary_key=True)
-
-
-def _of(column: str, table: str, *, cascade: bool = True) -> ForeignKeyConstraint:
-    """Return a reference to a row of the same cube. Without cascade, what refers to a row is cleared before it goes."""
-    return ForeignKeyConstraint(
-        ["cube_key", column],
-        [f"{table}.cube_key", f"{table}.id"],
-        ondelete="CASCADE" if cascade else None,
-    )
-
-
-def _flag(name: str) -> Column[int]:
-    """Return a mark that is 0 or 1: a number, as a condition of a partial index is written the same for all engines."""
-    return Column(name, SmallInteger, nullable=False, server_default=text("0"))
-
-
-def _some(condition: str) -> dict[str, Any]:
-    """Return what makes an index of only the rows that meet a condition."""
-    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
-
 
 store_info = Table(
     "store_info",
@@ -131,7 +50,7 @@ store_info = Table(
 cube = Table(
     "cube",
     metadata,
-    Column("key", _Key, Identity(), primary_key=True),
+    Column("key", Key, Identity(), primary_key=True),
     Column("id", Text, nullable=False, unique=True),
     Column("name", Text, nullable=False),
     Column("kind", Text, nullable=False),
@@ -144,7 +63,7 @@ cube = Table(
 cube_grant = Table(
     "cube_grant",
     metadata,
-    Column("cube_key", _Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("cube_key", Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("principal", Text, primary_key=True),
     Column("role", Text, nullable=False),
     Index(None, "principal"),
@@ -153,7 +72,7 @@ cube_grant = Table(
 cube_state = Table(
     "cube_state",
     metadata,
-    _cube(),
+    of_cube(),
     Column("revision", BigInteger, nullable=False, server_default=text("0")),
     Column("erasures", BigInteger, nullable=False, server_default=text("0")),
     Column("latest_said", BigInteger),
@@ -163,8 +82,8 @@ cube_state = Table(
 session = Table(
     "session",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("name", Text, nullable=False),
     Column("messages", Integer, nullable=False, server_default=text("0")),
     Column("started_at", BigInteger, nullable=False),
@@ -175,8 +94,8 @@ session = Table(
 segment = Table(
     "segment",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("title", Words, nullable=False, server_default=text("''")),
     Column("summary", Words, nullable=False),
     Column("described", Integer, nullable=False, server_default=text("0")),
@@ -193,8 +112,8 @@ segment = Table(
 page = Table(
     "page",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("session_id", Text, nullable=False),
     Column("position", Integer, nullable=False),
     Column("opened_by", Text, nullable=False),
@@ -207,16 +126,16 @@ page = Table(
     Column("chain_id", Text),
     Column("analysed", Boolean, nullable=False, server_default=text("false")),
     UniqueConstraint("cube_key", "session_id", "position"),
-    _of("session_id", "session"),
-    _of("segment_id", "segment", cascade=False),
+    refers("session_id", "session"),
+    refers("segment_id", "segment", cascade=False),
     Index(None, "cube_key", "segment_id"),
 )
 
 message = Table(
     "message",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("session_id", Text, nullable=False),
     Column("page_id", Text),
     Column("position", Integer, nullable=False),
@@ -230,22 +149,22 @@ message = Table(
     Column("agent", Text),
     Column("metadata", Text),
     Column("dedupe", Text, nullable=False),
-    _flag("extracted"),
-    _flag("refined"),
+    flag("extracted"),
+    flag("refined"),
     UniqueConstraint("cube_key", "session_id", "dedupe"),
     UniqueConstraint("cube_key", "session_id", "position"),
-    _of("session_id", "session"),
-    _of("page_id", "page", cascade=False),
+    refers("session_id", "session"),
+    refers("page_id", "page", cascade=False),
     Index(None, "cube_key", "page_id"),
-    Index("ix_message_to_extract", "cube_key", "id", **_some("extracted = 0")),
-    Index("ix_message_to_refine", "cube_key", "id", **_some("refined = 0")),
+    Index("ix_message_to_extract", "cube_key", "id", **some("extracted = 0")),
+    Index("ix_message_to_refine", "cube_key", "id", **some("refined = 0")),
 )
 
 memory = Table(
     "memory",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("kind", Text, nullable=False),
     Column("subject", Words, nullable=False),
     Column("subject_key", Sought, nullable=False, info={FOLDED: "subject"}),
@@ -259,8 +178,8 @@ memory = Table(
 memory_version = Table(
     "memory_version",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("memory_id", Text, nullable=False),
     Column("number", Integer, nullable=False),
     Column("text", Words, nullable=False),
@@ -275,21 +194,21 @@ memory_version = Table(
     Column("drawn_by", Text, nullable=False, server_default=text("''")),
     Column("reason", Words, nullable=False, server_default=text("''")),
     UniqueConstraint("cube_key", "memory_id", "number"),
-    _of("memory_id", "memory"),
+    refers("memory_id", "memory"),
 )
 
 source = Table(
     "source",
     metadata,
-    _cube(),
+    of_cube(),
     Column("version_id", Text, primary_key=True),
     Column("message_id", Text, primary_key=True),
     Column("part", SmallInteger, primary_key=True, autoincrement=False),
     Column("quote", Words, nullable=False),
     Column("holds_from", BigInteger),
     Column("holds_to", BigInteger),
-    _of("version_id", "memory_version"),
-    _of("message_id", "message"),
+    refers("version_id", "memory_version"),
+    refers("message_id", "message"),
     Index(None, "cube_key", "message_id"),
     sqlite_with_rowid=False,
 )
@@ -297,7 +216,7 @@ source = Table(
 relation = Table(
     "relation",
     metadata,
-    _cube(),
+    of_cube(),
     Column("kind", Text, primary_key=True),
     Column("from_id", Text, primary_key=True),
     Column("to_id", Text, primary_key=True),
@@ -309,8 +228,8 @@ relation = Table(
 entity = Table(
     "entity",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("name", Words, nullable=False),
     Column("name_key", Sought, nullable=False, info={FOLDED: "name"}),
     Column("type", Text, nullable=False),
@@ -321,12 +240,12 @@ entity = Table(
 mention = Table(
     "mention",
     metadata,
-    _cube(),
+    of_cube(),
     Column("entity_id", Text, primary_key=True),
     Column("message_id", Text, primary_key=True),
     Column("quote", Words, nullable=False),
-    _of("entity_id", "entity"),
-    _of("message_id", "message"),
+    refers("entity_id", "entity"),
+    refers("message_id", "message"),
     Index(None, "cube_key", "message_id"),
     sqlite_with_rowid=False,
 )
@@ -334,8 +253,8 @@ mention = Table(
 change = Table(
     "change",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("kind", Text, nullable=False),
     Column("asked", Words, nullable=False),
     Column("steps", Words, nullable=False),
@@ -346,8 +265,8 @@ change = Table(
 model_call = Table(
     "model_call",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("purpose", Text, nullable=False),
     Column("model", Text, nullable=False),
     Column("tokens_in", Integer, nullable=False),
@@ -361,7 +280,7 @@ model_call = Table(
 forgotten = Table(
     "forgotten",
     metadata,
-    _cube(),
+    of_cube(),
     Column("mark", Text, primary_key=True),
     sqlite_with_rowid=False,
 )
@@ -369,8 +288,8 @@ forgotten = Table(
 entry = Table(
     "entry",
     metadata,
-    _cube(),
-    Column("key", _Key, Identity(), primary_key=True),
+    of_cube(),
+    Column("key", Key, Identity(), primary_key=True),
     Column("kind", Text, nullable=False),
     Column("owner", Text, nullable=False),
     Column("version_id", Text),
@@ -392,8 +311,8 @@ entry = Table(
 vector = Table(
     "vector",
     metadata,
-    _cube(),
-    Column("entry_key", _Key, primary_key=True, autoincrement=False),
+    of_cube(),
+    Column("entry_key", Key, primary_key=True, autoincrement=False),
     Column("model", Text, nullable=False),
     Column("width", Integer, nullable=False),
     Column("data", LargeBinary, nullable=False),
@@ -408,8 +327,8 @@ LATER, BEHIND, AT_HEAD, OFFERED = 0, 1, 2, 3
 job = Table(
     "job",
     metadata,
-    _cube(),
-    _id(),
+    of_cube(),
+    an_id(),
     Column("kind", Text, nullable=False),
     Column("lane", Text, nullable=False),
     Column("priority", SmallInteger, nullable=False),
@@ -431,24 +350,24 @@ job = Table(
     Column("payload", Text, nullable=False, server_default=text("'{}'")),
     Column("parent", Text),
     Column("trace", Text, nullable=False, server_default=text("''")),
-    Index("uq_job_waiting", "cube_key", "kind", "merge", unique=True, **_some("state = 'queued'")),
-    Index("ix_job_heads", "lane", "priority", "turn", **_some("place = 2")),
-    Index("ix_job_later", "lane", "not_before", **_some("place = 0")),
-    Index("ix_job_standing", "cube_key", "lane", "kind", "place", "priority", "id", **_some("place IS NOT NULL")),
-    Index("ix_job_leased", "lane", "lease_until", **_some("lease_until IS NOT NULL")),
-    Index("ix_job_running", "cube_key", "lane", **_some("state = 'running'")),
-    Index("ix_job_dead", "cube_key", "id", **_some("state = 'dead'")),
-    Index("ix_job_parent", "cube_key", "parent", **_some("parent IS NOT NULL")),
+    Index("uq_job_waiting", "cube_key", "kind", "merge", unique=True, **some("state = 'queued'")),
+    Index("ix_job_heads", "lane", "priority", "turn", **some("place = 2")),
+    Index("ix_job_later", "lane", "not_before", **some("place = 0")),
+    Index("ix_job_standing", "cube_key", "lane", "kind", "place", "priority", "id", **some("place IS NOT NULL")),
+    Index("ix_job_leased", "lane", "lease_until", **some("lease_until IS NOT NULL")),
+    Index("ix_job_running", "cube_key", "lane", **some("state = 'running'")),
+    Index("ix_job_dead", "cube_key", "id", **some("state = 'dead'")),
+    Index("ix_job_parent", "cube_key", "parent", **some("parent IS NOT NULL")),
     Index(None, "cube_key", "changed_at", "id"),
 )
 
 job_task = Table(
     "job_task",
     metadata,
-    _cube(),
+    of_cube(),
     Column("task", Text, primary_key=True),
     Column("job_id", Text, primary_key=True),
-    _of("job_id", "job"),
+    refers("job_id", "job"),
     Index(None, "cube_key", "job_id"),
     sqlite_with_rowid=False,
 )
@@ -456,7 +375,7 @@ job_task = Table(
 cube_share = Table(
     "cube_share",
     metadata,
-    _cube(),
+    of_cube(),
     Column("weight", Float, nullable=False, server_default=text("1")),
     Column("most_running", Integer, nullable=False, server_default=text("0")),
     Column("per_minute", Integer, nullable=False, server_default=text("0")),
@@ -467,7 +386,7 @@ cube_share = Table(
 cube_turn = Table(
     "cube_turn",
     metadata,
-    _cube(),
+    of_cube(),
     Column("lane", Text, primary_key=True),
     Column("priority", SmallInteger, primary_key=True, autoincrement=False),
     Column("turn", Float, nullable=False),
@@ -493,7 +412,7 @@ periodic = Table(
     Column("lease_until", BigInteger),
 )
 
-REFERENCE: Final = (store_info, cube, cube_grant, virtual_time, periodic)
+REFERENCE: Final = (store_info, cube, cube_grant, virtual_time, periodic, api_key, key_use, audit, reply)
 """Tables that are not of one cube. In a cluster they are copied to every machine."""
 
 CUBES: Final = tuple(table for table in metadata.tables.values() if table not in REFERENCE)

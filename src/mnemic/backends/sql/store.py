@@ -23,6 +23,7 @@ from mnemic.backends.sql.erasing import SqlErasing
 from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex
 from mnemic.backends.sql.jobs import SqlJobs
+from mnemic.backends.sql.keys import SqlKeys, SqlKeyUses
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
@@ -137,6 +138,16 @@ class SqlTransaction:
     def terms(self) -> SqlTerms:
         """The full-text index after an upgrade."""
         return SqlTerms(self.connection)
+
+    @cached_property
+    def keys(self) -> SqlKeys:
+        """Keys of those who call through a server."""
+        return SqlKeys(self.connection)
+
+    @cached_property
+    def key_uses(self) -> SqlKeyUses:
+        """How often keys are used."""
+        return SqlKeyUses(self.connection)
 
     def finish_model_change(self) -> None:
         """Note that every vector of this store is of the model that it was opened with."""

@@ -58,7 +58,10 @@ class CloudCalls:
         places = [Within(user), *recalling.bases_of(body.knowledgebase_ids, self._caller, self._named)]
         options = {"where": where_of(body.filter), "threshold": shapes.threshold_of(body.relativity)}
         data: dict[str, Any] = {
-            **{f"{name}_list": [] for name in ("memory_detail", "preference_detail", "tool_memory_detail", "skill_detail")},
+            **{
+                f"{name}_list": []
+                for name in ("memory_detail", "preference_detail", "tool_memory_detail", "skill_detail")
+            },
             "message_detail_list": None,
             "preference_note": "",
         }

@@ -49,13 +49,21 @@ _BODY: Final[Mapping[str, Any]] = {
                         "messages": {
                             "type": "array",
                             "minItems": 1,
-                            "items": {"type": "object", "required": ["role"], "properties": {"role": {"type": "string"}}},
+                            "items": {
+                                "type": "object",
+                                "required": ["role"],
+                                "properties": {"role": {"type": "string"}},
+                            },
                         },
                         "stream": {"type": ["boolean", "null"]},
                         "user": {"type": ["string", "null"]},
                     },
                 },
-                "example": {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Where do I live?"}], "user": "ann"},
+                "example": {
+                    "model": "gpt-4o-mini",
+                    "messages": [{"role": "user", "content": "Where do I live?"}],
+                    "user": "ann",
+                },
             }
         },
     }
@@ -77,7 +85,9 @@ def router(memory: Memory, threads: Threads) -> APIRouter:
         pieces = await threads.pieces(turn.events, who=who)
         first = await anext(aiter(pieces), None)  # a refusal is told by a status, before the first byte
         return StreamingResponse(
-            _lines(first, pieces), media_type="text/event-stream", headers={**turn.headers(), "Cache-Control": "no-store"}
+            _lines(first, pieces),
+            media_type="text/event-stream",
+            headers={**turn.headers(), "Cache-Control": "no-store"},
         )
 
     @found.get(MODELS)
@@ -139,5 +149,3 @@ def _error(error: MnemicError, status: int) -> dict[str, Any]:
     stored = told.get("stored")
     found = {"message": str(error), "type": kind, "param": param, "code": error.code}
     return {"error": found | ({"mnemic": {"stored": stored}} if stored is not None else {})}
-
-

@@ -167,7 +167,12 @@ def turn_of(memory: Memory, request: dict[str, Any], headers: Headers, caller: C
     tries = headers.get(_RETRY, "0")
     left = {name: value for name, value in request.items() if name != "metadata"} | _metadata_left(request)
     return Turn(
-        memory, left, user=_user(request, headers, caller), place=place, store=_flag(headers), again=tries not in ("", "0")
+        memory,
+        left,
+        user=_user(request, headers, caller),
+        place=place,
+        store=_flag(headers),
+        again=tries not in ("", "0"),
     )
 
 

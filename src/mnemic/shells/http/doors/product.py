@@ -108,7 +108,7 @@ def _chats(found: APIRouter, door: _Door) -> None:
 
     @found.post("/chat/stream")
     async def chat_stream(request: Request, body: asked.Chat) -> Response:
-        """The same as server-sent events."""
+        """Reply piece by piece, as server-sent events."""
         calls = door.calls(request)
 
         def begin() -> Iterator[str]:
@@ -118,7 +118,7 @@ def _chats(found: APIRouter, door: _Door) -> None:
 
     @found.post("/chat/stream/playground")
     async def chat_playground(request: Request, body: asked.PlaygroundChat) -> Response:
-        """The same with what the reply stands on."""
+        """Reply piece by piece, and tell what the reply stands on."""
         calls, who = door.calls(request), caller_of(request)
 
         def begin() -> Iterator[str]:

@@ -40,8 +40,12 @@ class ProductCalls:
         given = _messages(body)
         if body.given("is_feedback"):
             words = _last_words(given)
-            return self.feedback(asked.Feedback(user_id=body.user_id, feedback_content=words, session_id=body.session_id,
-                                                writable_cube_ids=body.writable_cube_ids))  # fmt: skip
+            cubes = body.writable_cube_ids or ([body.mem_cube_id] if body.mem_cube_id else None)
+            return self.feedback(
+                asked.Feedback(
+                    user_id=body.user_id, feedback_content=words, session_id=body.session_id, writable_cube_ids=cubes
+                )
+            )
         beside = {"tags": body.custom_tags, "source": body.source}
         messages = shapes.messages_of(given, shapes.metadata_of(body.info, beside))
         found: list[dict[str, Any]] = []
@@ -58,7 +62,9 @@ class ProductCalls:
         least = max(body.given("relativity"), body.threshold or 0)
         options = {"where": where_of(body.filter), "threshold": shapes.threshold_of(least),
                    "reference_time": body.reference_time}  # fmt: skip
-        data: dict[str, Any] = {name: [] for name in ("text_mem", "act_mem", "para_mem", "pref_mem", "tool_mem", "skill_mem")}
+        data: dict[str, Any] = {
+            name: [] for name in ("text_mem", "act_mem", "para_mem", "pref_mem", "tool_mem", "skill_mem")
+        }
         notes: list[str] = []
         for place in self._places(body.user_id, body.readable_cube_ids, body.mem_cube_id):
             facts = recalling.found_in(
@@ -158,7 +164,7 @@ class ProductCalls:
             raise InputError("memory_ids", told)
         if body.memory_ids is not None:
             return self._delete_ids(body.memory_ids, body.writable_cube_ids)
-        first = (body.writable_cube_ids or [None])[0]
+        first = next(iter(body.writable_cube_ids or ()), None)
         user = self._whose(body.user_id, first)
         removed: dict[str, int] = {}
         for place in self._places(user, body.writable_cube_ids, None):
@@ -234,7 +240,7 @@ class ProductCalls:
         return options | {name: value for name, value in numbers.items() if value is not None}
 
     def _ids(self, places: Sequence[Within]) -> list[str] | None:
-        """Return the ids of cubes, the user's own among them; None when nothing is in it yet, and it is the only one."""
+        """Return the ids of cubes, the user's own among them; None when there is none yet."""
         found: list[str] = []
         for place in places:
             if place.cubes is not None:
@@ -308,7 +314,9 @@ def _tree(nodes: Sequence[dict[str, Any]]) -> dict[str, Any]:
         leaf = {"id": node["id"], "node_name": node["memory"][: shapes.TITLE], "value": node["memory"],
                 "memory_type": node["metadata"]["memory_type"]}  # fmt: skip
         groups.setdefault(node["metadata"]["memory_type"], []).append(leaf)
-    children = [{"id": name, "node_name": name, "memory_type": name, "children": leaves} for name, leaves in groups.items()]
+    children = [
+        {"id": name, "node_name": name, "memory_type": name, "children": leaves} for name, leaves in groups.items()
+    ]
     return {"nodes": list(nodes), "edges": [], "total_nodes": len(nodes), "total_edges": 0,
             "tree_structure": {"id": "root", "node_name": "root", "children": children}}  # fmt: skip
 
@@ -343,5 +351,3 @@ def playground(pieces: Iterator[str | Answer], caller: Caller | None, user: str)
         yield data_line({"type": "reference", "data": nodes})
         yield data_line({"type": "suggestion", "data": list(piece.suggestions)})
     yield data_line({"type": "end"})
-
-

@@ -6,6 +6,7 @@ with metadata beside them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -25,7 +26,9 @@ LONG_TERM: Final = "LongTermMemory"
 USER: Final = "UserMemory"
 PREFERENCE: Final = "PreferenceMemory"
 
-PREFERENCE_NOTE: Final = "The preferences above were stated by the user or follow from what the user said. What the user says now counts more."
+PREFERENCE_NOTE: Final = (
+    "The preferences above were stated by the user or follow from what was said. What the user says now counts more."
+)
 """What a prompt is told beside preferences."""
 
 _LISTS: Final = {
@@ -304,7 +307,7 @@ def relativity(score: float) -> float:
 
     Ours is a probability, of which a tenth is much among many candidates: its cube root puts that tenth at 0.46.
     """
-    return round(max(score, 0.0) ** (1 / 3), 4)
+    return round(math.cbrt(max(score, 0.0)), 4)
 
 
 def threshold_of(least: float | None) -> float | None:

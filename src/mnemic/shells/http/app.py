@@ -18,6 +18,7 @@ from mnemic.api.threads import Threads
 from mnemic.model.caller import LOCAL, Caller
 from mnemic.shells.http import telling
 from mnemic.shells.http.calls import Calls
+from mnemic.shells.http.doors import cloud
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
@@ -29,6 +30,9 @@ from mnemic.wire.routes import VERSION
 MEGABYTE: Final = 1_000_000
 WAITING: Final = 16
 """Calls that may wait for each thread that makes calls; one more is told to come again."""
+
+DOORS: Final = (cloud,)
+"""Doors for clients that were written for other systems."""
 
 _WORDS: Final = (
     "A long-term memory for assistants and agents. Each operation is a verb of the Python library, with the same "
@@ -68,6 +72,9 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
     telling.install(app)
     add_openings(app, memory, threads, draining)
     add_verbs(app, memory, threads, draining)
+    for door in DOORS:
+        app.include_router(door.router(memory, threads))
+        telling.register(app, door.PREFIX, door.tell)
     return app
 
 

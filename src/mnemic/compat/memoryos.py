@@ -1,7 +1,8 @@
 """The class of MemoryOS (BAI-LAB, memoryos-pypi) over a memory of Mnemic: its arguments, methods and return shapes.
 
 A program written for it runs with the import changed: `from mnemic.compat.memoryos import Memoryos`. What is kept, and
-what is answered otherwise, is told in docs/memoryos.md. Nothing is printed; what means something else here is a warning, and stands in `notes`.
+what is answered otherwise, is told in docs/memoryos.md. Nothing is printed; what means something else here is a
+warning, and stands in `notes`.
 """
 
 from __future__ import annotations

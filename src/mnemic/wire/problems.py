@@ -42,9 +42,8 @@ STATUS: Final[Mapping[str, int]] = {
 }
 """The HTTP status of each code."""
 
-_PROBLEM: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "request"})
-_STANDARD: Final = _PROBLEM | {"field", "faults"}
-_OWN: Final = "error_"  # before the name of an error's own field that problem details have too
+_STANDARD: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "faults", "request"})
+"""Members of a problem that are ours or the standard's. Fields of an error with such a name travel below `fields`."""
 
 
 def plain_error(error: MnemicError) -> dict[str, Any]:
@@ -61,10 +60,12 @@ def problem_of(error: MnemicError, *, request: str = "") -> dict[str, Any]:
     """Return an error as problem details; `request` is the id of the call, for finding it in the log."""
     told = plain_error(error)
     code, detail = told.pop("code"), told.pop("message")
-    told = {f"{_OWN}{name}" if name in _PROBLEM else name: value for name, value in told.items()}
     status = STATUS[code]
     title = HTTPStatus(status).phrase
+    hidden = {name: told.pop(name) for name in error.fields if name in _STANDARD}
     found = {"type": f"{TYPE}{code}", "title": title, "status": status, "detail": detail, "code": code, **told}
+    if hidden:
+        found["fields"] = hidden
     return {**found, "request": request} if request else found
 
 
@@ -74,20 +75,16 @@ def error_of(problem: Mapping[str, Any]) -> MnemicError:
     detail = str(problem.get("detail") or problem.get("message") or problem.get("title") or "no reason was given")
     if kind is None:
         return UnreachableError(f"the server answered with an error that is not Mnemic's: {detail}")
-    given = {name: value for name, value in problem.items() if name not in _STANDARD and name != "message"}
-    fields = {_own_name(name): value for name, value in given.items()}
+    fields = {name: value for name, value in problem.items() if name not in {*_STANDARD, "message", "fields"}}
+    if isinstance(hidden := problem.get("fields"), Mapping):
+        fields |= hidden
     if not issubclass(kind, InputError):
         return kind(detail, **fields)
-    field = str(problem.get("field", ""))
-    if faults := problem.get("faults"):
-        inner = [error_of(fault) for fault in faults]
+    field = str(fields.pop("field", ""))
+    if isinstance(faults := problem.get("faults"), list):
+        inner = [error_of(fault) for fault in faults if isinstance(fault, Mapping)]
         return InputFaults(field, [each for each in inner if isinstance(each, InputError)])
     return kind(field, detail.removeprefix(f"{field}: "), **fields)
-
-
-def _own_name(name: str) -> str:
-    own = name.removeprefix(_OWN)
-    return own if own in _PROBLEM else name
 
 
 def _every(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
@@ -97,5 +94,7 @@ def _every(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
 
 
 _KINDS: Final[Mapping[str, type[MnemicError]]] = {
-    kind.code: kind for kind in _every(errors.MnemicError) if kind is not InputFaults and "code" in vars(kind)
+    kind.code: kind
+    for kind in _every(errors.MnemicError)
+    if kind is not InputFaults and kind.__module__ == errors.__name__  # a face may have some of its own
 }

@@ -16,6 +16,7 @@ from mnemic.errors import InputError
 from mnemic.shells.cli import logged
 from mnemic.shells.cli.commands import CONTEXT
 from mnemic.shells.cli.face import Face, face_of
+from mnemic.shells.cli.mcp_install import install
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +40,9 @@ def mcp(
     """Serve one user's memory (--user; default: your login name) until the client closes stdin."""
     if context.invoked_subcommand is None:
         _serve(face_of(context), cube=cube, read_only=read_only, tools=tools)
+
+
+MCP.command("install")(install)
 
 
 def _serve(face: Face, *, cube: str | None, read_only: bool, tools: str) -> None:

@@ -6,7 +6,6 @@ and show nothing of what is inside.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -20,6 +19,7 @@ from mnemic.shells.mcp.arguments import checked
 from mnemic.shells.mcp.fitting import dumped, written
 from mnemic.shells.mcp.place import Place
 from mnemic.shells.mcp.results import MemoryAdded
+from mnemic.shells.mcp.schemas import plain_schema
 from mnemic.shells.mcp.tools import THEIRS, Tool
 from mnemic.text import shorten, sound
 
@@ -30,6 +30,8 @@ USER: Final = {
 }
 """The argument that tools have where it is not settled for whom a connection calls."""
 
+_CUBES: Final = "`list_knowledge` shows the knowledge bases; leave `cube` out for the user's own memory"
+_ITEMS: Final = "Use `recall` to find the id of what is meant"
 _MESSAGE: Final = 2_000  # characters of an error
 
 
@@ -41,7 +43,7 @@ def listed(tools: Sequence[Tool], place: Place) -> list[types.Tool]:
             title=tool.title,
             description=tool.description,
             input_schema=schema_of(tool, place),
-            output_schema=tool.result.model_json_schema(mode="serialization"),
+            output_schema=dict(plain_schema(tool.result)),
             annotations=types.ToolAnnotations(
                 title=tool.title,
                 read_only_hint=tool.power is Power.READ,
@@ -57,15 +59,15 @@ def listed(tools: Sequence[Tool], place: Place) -> list[types.Tool]:
 
 def schema_of(tool: Tool, place: Place) -> dict[str, Any]:
     """Return the schema of a tool's arguments, without those that are settled for a caller."""
-    schema = copy.deepcopy(tool.arguments.model_json_schema())
-    properties = schema.setdefault("properties", {})
+    schema = dict(plain_schema(tool.arguments))
+    properties = dict(schema.get("properties", {}))
     if place.cube is not None:
         for name in ("cube", "cubes"):
             properties.pop(name, None)
     if place.user is None:
         properties["user"] = USER
         schema["required"] = ["user", *schema.get("required", [])]
-    return schema
+    return {**schema, "properties": properties}
 
 
 def run(tool: Tool, memory: Memory, place: Place, arguments: dict[str, Any]) -> types.CallToolResult:
@@ -93,8 +95,8 @@ def failed(tool: Tool, error: MnemicError) -> types.CallToolResult:
 def advice(error: MnemicError) -> str:
     """Return an error as a model reads it: what was wrong, and what to do."""
     text = sound(shorten(str(error), _MESSAGE))
-    if isinstance(error, NotFoundError) and "cube" not in error.fields:
-        text += ". Use `recall` to find the id of what is meant"
+    if isinstance(error, NotFoundError):  # what it says behind the semicolon is for programs
+        text = text.partition(";")[0] + ". " + (_CUBES if "cube" in error.fields else _ITEMS)
     elif isinstance(error, InputError):
         text += ". Nothing was done; call again with this put right"
     return f"{error.code}: {text}."

@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from mnemic import acting
 from mnemic.errors import MnemicError
 from mnemic.model.figure import CALL_SECONDS
 from mnemic.ports.spans import NO_SPANS, Span, Watch
+from mnemic.services.audit import Audit
 from mnemic.tracing import Trace, carried, closed, current, opened, tracing
 
 C = TypeVar("C")
@@ -40,7 +42,8 @@ def watched(group: str = "") -> Callable[[type[C]], type[C]]:
     def decorate(face: type[C]) -> type[C]:
         for name, method in list(vars(face).items()):
             if inspect.isfunction(method) and not name.startswith("_") and name not in UNWATCHED:
-                setattr(face, name, _call(method, f"{group}.{name}" if group else name))
+                verb = f"{group}.{name}" if group else name
+                setattr(face, name, _call(_recorded(method, verb), verb))
         return face
 
     return decorate
@@ -73,6 +76,28 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
                 closed(opening)
 
     return call
+
+
+def _recorded(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    """Return the method as one that is written down when somebody named calls it (`mnemic.services.audit`)."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        who = acting.caller()
+        if who is None or acting.call() is not None:
+            return method(self, *args, **kwargs)
+        audit = self._parts.audit
+        with audit.call(verb, writes=verb in WRITES) as made:
+            given = method(self, *args, **kwargs)
+        return _told(audit, made, acting.carried(who, made, given)) if isinstance(given, Iterator) else given
+
+    return call
+
+
+def _told(audit: Audit, made: acting.Call, pieces: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a verb gives piece by piece; that it is refused on the way is written down."""
+    with audit.told(made):
+        yield from pieces
 
 
 def _tell(watch: Watch, verb: str, span: Span | None, began: float, outcome: str) -> None:

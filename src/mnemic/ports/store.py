@@ -18,7 +18,7 @@ from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
-from mnemic.model.scope import Cube, CubeKind, Role
+from mnemic.model.scope import Cube, CubeKind, Member, Role
 from mnemic.ports.archive import Archive
 from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts, Sizes
@@ -28,6 +28,7 @@ from mnemic.ports.jobs import Jobs, Turns
 from mnemic.ports.keys import Keys, KeyUses
 from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
+from mnemic.ports.records import Audit, Replies
 from mnemic.ports.terms import Terms
 from mnemic.ports.usage import UsageLog
 
@@ -57,6 +58,14 @@ class Cubes(Protocol):
 
     def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
         """Return the cubes that the principal has a role in, oldest first."""
+        ...
+
+    def members(self, cube_key: int) -> Sequence[Member]:
+        """Return who has a role in a cube, in the order of their names."""
+        ...
+
+    def set_member(self, cube_key: int, principal: str, role: Role | None) -> None:
+        """Give a principal this role in a cube, whatever it had before; None takes it away. Call `touch` before."""
         ...
 
     def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
@@ -410,6 +419,16 @@ class Transaction(Protocol):
     @property
     def key_uses(self) -> KeyUses:
         """How often keys are used."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """Who did what."""
+        ...
+
+    @property
+    def replies(self) -> Replies:
+        """Replies that are given again."""
         ...
 
     def finish_model_change(self) -> None:

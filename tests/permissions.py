@@ -45,6 +45,7 @@ def _row(told: str) -> Mapping[str, str]:
 #                  nob str rea edi own wri rea exp rev prj cub adm
 READ: Final = _row("U   -   .   .   .   F   .   U   U   -   -   .")
 WRITE: Final = _row("U   -   F   .   .   .   F   U   U   -   -   .")
+CHAT: Final = _row("U   -   F   .   .   F   F   U   U   -   -   .")  # it reads what it answers from
 OWN: Final = _row("U   -   F   F   .   .   F   U   U   -   -   .")
 ANY_READ: Final = _row("U   .   .   .   .   F   .   U   U   .   .   .")  # about no cube: what is shown is one's own
 ANY_MAKE: Final = _row("U   .   .   .   .   .   F   U   U   .   F   .")
@@ -61,9 +62,10 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "context": READ,
     "ask": READ,
     "ask_stream": READ,
-    "chat": WRITE,
-    "chat_stream": WRITE,
+    "chat": CHAT,
+    "chat_stream": CHAT,
     "list": READ,
+    "iterate": READ,
     "get": READ,
     "update": WRITE,
     "history": READ,
@@ -97,6 +99,7 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "llm.usage": READ,
     "llm.calls": READ,
     "jobs.list": READ,
+    "jobs.iterate": READ,
     "jobs.counts": READ,
     "jobs.share": READ,
     "jobs.set_share": TUNE,
@@ -114,7 +117,7 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "keys.drop": KEY,
 }
 
-LOCAL_ONLY: Final = frozenset({"close", "expose", "keys.any", "keys.caller_of"})
+LOCAL_ONLY: Final = frozenset({"close", "expose", "ready", "keys.any", "keys.caller_of"})
 """Methods for who runs the memory: they end it, show its figures, or ask who calls. No door offers them."""
 
 
@@ -141,6 +144,7 @@ def build(memory: Memory) -> World:
     cube = memory.cubes.create("trip", user=OWNER).id
     memory.cubes.share(cube, EDITOR, "editor", user=OWNER)
     memory.cubes.share(cube, READER, "reader", user=OWNER)
+    memory.cubes.share(cube, "guest", user=OWNER)
     other = memory.cubes.create("other", user=OWNER).id
     keys = _keys(memory, other)
     here: dict[str, Any] = {"user": OWNER, "cube": cube}
@@ -235,6 +239,7 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "chat": lambda _: {"message": "Hello", "session": "s2"},
     "chat_stream": lambda _: {"message": "Hello", "session": "s2"},
     "list": _NONE,
+    "iterate": _NONE,
     "get": _id("message"),
     "update": _id("memory", text="Olga lives in Rome."),
     "history": _id("memory"),
@@ -263,11 +268,12 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "cubes.delete": _NONE,
     "cubes.members": _NONE,
     "cubes.share": lambda _: {"member": "newcomer"},
-    "cubes.unshare": lambda _: {"member": READER},
+    "cubes.unshare": lambda _: {"member": "guest"},
     "llm.complete": lambda _: {"prompt": Prompt((Turn("user", "Say hello."),))},
     "llm.usage": _NONE,
     "llm.calls": _NONE,
     "jobs.list": _NONE,
+    "jobs.iterate": _NONE,
     "jobs.counts": _NONE,
     "jobs.share": _NONE,
     "jobs.set_share": lambda _: {"weight": 2.0},

@@ -1,13 +1,14 @@
 """Whose call the work of this moment is: the reach of a key, from the door it came through to where cubes are found.
 
-Context variables, as a call's name is (`mnemic.tracing`). Only `mnemic.services.scoping` reads the caller to decide.
-Beside the caller stands what is to be written down of the call (`mnemic.services.audit`) and whether it is carried out
-once only, however often it comes (`mnemic.services.once`).
+Context variables, as a call's name is (`mnemic.tracing`). Only `mnemic.services.scoping` decides by the caller. What
+waits for long looks whether its caller has left, and then ends. Beside the caller stands what is to be written down of
+the call (`mnemic.services.audit`), and whether it is carried out once only (`mnemic.services.once`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ class Call:
     `hidden`: it asked for a cube that is not visible to its user. `row` is the row of the audit that tells of it.
     """
 
+    who: Caller
     verb: str
     writes: bool
     user: str | None = None
@@ -100,11 +102,11 @@ def aside() -> Iterator[None]:
         yield
 
 
-def carried(who: Caller | None, made: Call, pieces: Iterator[T]) -> Iterator[T]:
-    """Yield what comes, with each piece made for the caller and as the call; between them nothing is."""
+def carried(made: Call, pieces: Iterator[T]) -> Generator[T, None, None]:
+    """Yield what comes, with each piece made as the call and for its caller; between them nothing is."""
     try:
         while True:
-            with acting(who), calling(made):
+            with acting(made.who), calling(made):
                 try:
                     piece = next(pieces)
                 except StopIteration:
@@ -113,5 +115,30 @@ def carried(who: Caller | None, made: Call, pieces: Iterator[T]) -> Iterator[T]:
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
-            with acting(who), calling(made):
+            with acting(made.who), calling(made):
                 close()
+
+
+_LEFT: Final[ContextVar[threading.Event | None]] = ContextVar("mnemic_left", default=None)
+
+
+def left() -> bool:
+    """Tell whether nobody waits any more for what is done at this moment."""
+    told = _LEFT.get()
+    return told is not None and told.is_set()
+
+
+@contextmanager
+def until(told: threading.Event | None) -> Iterator[None]:
+    """Do what the block does until this is set, which says that nobody waits for it any more."""
+    token = _LEFT.set(told)
+    try:
+        yield
+    finally:
+        _LEFT.reset(token)
+
+
+def act_for(who: Caller | None, told: threading.Event | None = None) -> None:
+    """Let all that follows in this context be done for a caller, until `told` is set: for a context of its own."""
+    _CURRENT.set(who)
+    _LEFT.set(told)

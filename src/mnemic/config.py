@@ -163,6 +163,20 @@ class Settings:
     """Address of that port."""
     trace_endpoint: str = ""
     """OpenTelemetry collector that traces go to, such as http://127.0.0.1:4318/v1/traces (extra `[otel]`)."""
+    serve_host: str = "127.0.0.1"
+    """Address that `mnemic serve` listens on; any but loopback needs a key (`mnemic keys create`)."""
+    serve_port: int = 8765
+    """Port of that address; 0 is any free one."""
+    serve_threads: int = 32
+    """Calls that the server makes at one time; others wait for their turn."""
+    serve_streams: int = 64
+    """Streams, and calls that wait for work, that are open at one time; one more is refused."""
+    serve_max_megabytes: int = 16
+    """Size of a request at most."""
+    serve_max_load_megabytes: int = 1024
+    """Size of an export at most that is loaded as a stream of lines."""
+    serve_origins: str = ""
+    """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
     stm_pages: int = 10
     """Pages of a session that stay in short-term memory."""
     stm_quiet_hours: float = 24.0
@@ -301,6 +315,10 @@ _AT_LEAST: Final = {
     "jobs_kept": 1,
     "audit_days": 1,
     "backup_keep": 1,
+    "serve_threads": 1,
+    "serve_streams": 1,
+    "serve_max_megabytes": 1,
+    "serve_max_load_megabytes": 1,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,
@@ -317,6 +335,7 @@ _FROM_ZERO: Final = {
     "metrics_port": 65_535,
     "audit_days": 36_500,
     "audit_rows": 1e9,
+    "serve_port": 65_535,
 }
 _CHOICES: Final = {
     "ranking": ("learned", "plain"),
@@ -358,6 +377,16 @@ def _data_directory() -> Path:
     if os.uname().sysname == "Darwin":
         return Path.home() / "Library" / "Application Support" / "mnemic"
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "mnemic"
+
+
+def roaming_folder() -> Path:
+    """Return where programs keep settings on Windows."""
+    return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+
+
+def named_in_environment() -> list[str]:
+    """Return the names of the settings that the environment gives, but for the folder."""
+    return sorted(name for name in os.environ if name.startswith(PREFIX) and name != f"{PREFIX}HOME")
 
 
 def secrets_of(settings: Settings) -> frozenset[str]:

@@ -183,7 +183,9 @@ def live(folder: Path) -> None:
         memory.add({"role": "user", "content": "Ann likes boats."}, user="ann", session="s1")
         memory.jobs.wait(user="ann")
         team = memory.cubes.create("team", user="ann")
+        watch = memory.watch(user="ann", cube=team.id, timeout=0)
         memory.add("We meet on Mondays.", user="ann", cube=team.id)
+        assert len(list(watch)) == 1
         ask(memory)
         change(memory)
         lines = list(memory.export(user="ann"))

@@ -120,3 +120,31 @@ def test_a_view_that_followed_every_change_equals_a_fresh_one(
                     assert seen(followed) == seen(expected)
                     assert set(followed.speaker_names) == set(expected.speaker_names)
                     assert set(followed.session_ids) == set(expected.session_ids)
+
+
+def test_what_changed_since_a_place_is_read_in_the_order_of_its_changes(place: Path | str) -> None:
+    with closing(opener(place)()) as store, closing(opener(place)()) as other:
+        cube = new_cube(store)
+        with writing(store) as tx:
+            assert tx.index.newest(cube.key) == (0, 0)
+            first = say(tx, cube, ["one", "two"])
+        with writing(store) as tx:
+            begun = tx.index.newest(cube.key)
+            assert tx.index.changed(cube.key, begun, 10) == []
+        with writing(other) as tx:
+            second = say(tx, cube, ["three"])
+            revision = tx.cubes.touch(cube.key)
+            tx.index.add(cube.key, revision, [Entry("segment", "topic", "a topic", "", 1, vector(1))])
+            fact = [Entry("fact", "fact", "a fact", "ann", 1, vector(2), "v1")]
+            tx.index.sync(cube.key, revision, "fact", fact)
+        with writing(other) as tx:
+            [(key, _)] = [(key, owner) for _, key, owner in tx.index.changed(cube.key, (0, 0), 10) if owner == first[0]]
+            tx.index.set_vectors(cube.key, tx.cubes.touch(cube.key), [(key, vector(9))])
+        with writing(store) as tx:
+            found = tx.index.changed(cube.key, begun, 10)
+            assert [owner for _, _, owner in found] == [second[0], "fact", first[0]], "a segment is no item"
+            assert [key <= begun[1] for _, key, _ in found] == [False, False, True], "keys tell what is new"
+            assert found == sorted(found)
+            assert tx.index.changed(cube.key, begun, 1) == found[:1]
+            assert tx.index.changed(cube.key, found[0][:2], 10) == found[1:]
+            assert tx.index.newest(cube.key) == (found[-1][0], found[1][1])

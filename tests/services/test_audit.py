@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -114,7 +114,7 @@ def test_each_refusal_has_a_row(memory: Memory) -> None:
     cube = memory.cubes.create("trip", user="bob")
     memory.cubes.share(cube.id, "ann", user="bob")
     reading = replace(ANN, powers=frozenset({Power.READ}))
-    attempts = [
+    attempts: list[tuple[Caller, Callable[[], object], type[Exception], tuple[str, str | None, str | None]]] = [
         (ANN, lambda: memory.search("x", user="bob"), AccessError, ("search", "bob", None)),
         (reading, lambda: memory.add("x", user="ann"), AccessError, ("add", "ann", None)),
         (ANN, lambda: memory.add("x", user="ann", cube=cube.id), AccessError, ("add", "ann", cube.id)),
@@ -244,4 +244,4 @@ def test_rows_come_page_by_page(memory: Memory) -> None:
         ("cube", {"cube": ""}),
     ):
         with pytest.raises(InputError, match=field):
-            memory.audit(**asked)  # type: ignore[arg-type]  # what callers give
+            memory.audit(**asked)  # type: ignore[arg-type]

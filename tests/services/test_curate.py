@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from numpy.typing import NDArray
 
 from mnemic.api import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
-from mnemic.errors import AccessError, ConflictError, EmbedderError, InputError, NotFoundError
+from mnemic.errors import AccessError, ConflictError, EmbedderError, InputError, NotFoundError, StaleError
 from mnemic.model.job import JobState
 from mnemic.model.memory import Change, MemoryKind
 from mnemic.model.memory import Memory as MemoryRecord
@@ -198,6 +200,18 @@ def test_a_list_is_in_order_of_storing_and_paged(memory: Memory) -> None:
     assert pages == list(everything)
 
 
+@pytest.mark.parametrize("chosen", [{}, {"session": "s1"}, {"kinds": "memory"}, {"kinds": "memory", "session": "s1"}])
+def test_a_list_from_the_newest_back_is_the_same_list_turned(memory: Memory, chosen: dict[str, str]) -> None:
+    everything = memory.list(user="ann", **chosen)  # type: ignore[arg-type]
+    pages: list[object] = []
+    after: str | None = None
+    while page := memory.list(user="ann", after=after, limit=2, newest=True, **chosen):  # type: ignore[arg-type]
+        pages += page
+        after = page[-1].id
+    assert len(pages) > 2
+    assert pages == list(reversed(everything))
+
+
 def test_a_list_can_be_of_some_kinds_and_of_one_session(memory: Memory) -> None:
     talk(memory, [("ann", "My brother is called Hugo.")], session="s2", day=9)
     memory.jobs.wait(user="ann")
@@ -294,3 +308,65 @@ def test_a_correction_is_found_beside_the_message_that_it_corrects_and_read_as_a
         assert "orange" in memory.context("What is my favourite colour?", user="ann").text
         assert [entry.value for entry in memory.profile(user="ann")] == ["orange"]
         assert memory.ask("What is my favourite colour?", user="ann").text == "Orange"
+
+
+def test_an_update_of_a_version_that_holds_no_more_changes_nothing(memory: Memory) -> None:
+    nurse = about(memory, "nurse")
+    first = nurse.current.number
+    changed = memory.update(nurse.id, "Ann works as a midwife.", user="ann", if_version=first)
+    assert changed.current.number == first + 1
+    with pytest.raises(StaleError) as told:
+        memory.update(nurse.id, "Ann works as a doctor.", user="ann", if_version=first)
+    assert told.value.fields == {"id": nurse.id, "version": first + 1}
+    assert memory.get(nurse.id, user="ann") == changed
+    assert memory.update(nurse.id, "Ann is retired.", user="ann", if_version=first + 1).current.number == first + 2
+
+
+def test_of_two_updates_of_one_version_one_is_stale(memory: Memory) -> None:
+    nurse = about(memory, "nurse")
+    curate = memory._parts.curate
+    embed, both = curate._embed, threading.Barrier(2, timeout=30)
+
+    def meeting(texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        found = embed(texts)
+        both.wait()  # both have read version 1, and neither has written
+        return found
+
+    curate._embed = meeting  # type: ignore[method-assign, assignment]
+    ended: list[object] = []
+
+    def change(text: str) -> None:
+        try:
+            ended.append(memory.update(nurse.id, text, user="ann", if_version=nurse.current.number))
+        except StaleError as error:
+            ended.append(error)
+
+    threads = [threading.Thread(target=change, args=(f"Ann is a {job}.",)) for job in ("midwife", "doctor")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    [stale] = [each for each in ended if isinstance(each, StaleError)]
+    [changed] = [each for each in ended if isinstance(each, MemoryRecord)]
+    assert memory.get(nurse.id, user="ann") == changed
+    assert stale.fields["version"] == changed.current.number
+
+
+@pytest.mark.parametrize("given", [0, -1, True, "1", 1.5, 2**80], ids=repr)
+def test_a_version_that_is_no_number_is_refused(memory: Memory, given: Any) -> None:
+    with pytest.raises(InputError) as told:
+        memory.update(about(memory, "nurse").id, "Ann is a doctor.", user="ann", if_version=given)
+    assert told.value.field == "if_version"
+
+
+def test_all_items_are_yielded_over_the_ends_of_pages(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mnemic.services.curate.PAGE", 3)
+    every = list(memory.iterate(user="ann"))
+    assert every == list(memory.list(user="ann", limit=1000)) and len(every) > 7
+    assert list(memory.iterate(user="ann", kinds="message", session="s1")) == [
+        item for item in every if isinstance(item, StoredMessage) and item.session == "s1"
+    ]
+    assert list(memory.iterate(user="ann", after=every[4].id)) == every[5:]
+    assert list(memory.iterate(user="nobody")) == []
+    with pytest.raises(InputError):
+        memory.iterate(user="ann", kinds="dreams")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -41,18 +42,21 @@ def operations() -> set[str]:
     }
 
 
-def opened(folder: Path) -> Memory:
+BUILT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def opened(folder: Path, at: datetime = BUILT + timedelta(hours=1)) -> Memory:
     """Open a memory as servers do: it refuses whoever is not named. Its model says what no memory holds."""
     new_store(folder)
     settings = Settings(home=str(folder), database_url=address_of(folder), worker=False, refine=False)
     return Memory(
-        settings=settings, embedder=HashingEmbedder(64), clock=Clock(), guarded=True,
+        settings=settings, embedder=HashingEmbedder(64), clock=Clock(at), guarded=True,
         llm=ScriptedModel(lambda _: "Hello."),
     )  # fmt: skip
 
 
 def built(folder: Path) -> World:
-    with opened(folder) as memory, acting(LOCAL):
+    with opened(folder, BUILT) as memory, acting(LOCAL):
         return table.build(memory)
 
 
@@ -81,7 +85,7 @@ def state(memory: Memory, world: World) -> list[object]:
         here: dict[str, Any] = {"user": table.OWNER, "cube": world.cube}
         keys = [(key.id, key.expires_at, key.revoked_at) for key in memory.keys.list()]
         jobs = [(job.id, job.state) for job in memory.jobs.list(**here)]
-        items = memory.list(limit=10_000, **here)
+        items = memory.list(limit=1_000, **here)
         shared = memory.cubes.members(world.cube, user=table.OWNER), memory.jobs.share(**here)
         return [keys, jobs, items, shared, memory.changes(**here), memory.llm.usage(**here).total.calls]
 
@@ -150,6 +154,26 @@ def test_who_may_can(original: tuple[Path, World], tmp_path: Path, verb: str) ->
             shown = str(plain(told))
             assert WORD not in shown
             assert world.cube not in shown
+
+
+def test_a_stream_ends_when_its_key_does(
+    original: tuple[Path, World], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnemic.api.calls.LOOK", 0.0)
+    folder, world = original
+    shutil.copy(folder / DATABASE_FILE, tmp_path / DATABASE_FILE)
+    with opened(tmp_path) as memory:
+        with acting(memory.keys.caller_of(world.secret_of("owner"))):
+            pieces = memory.export(user=table.OWNER, cube=world.cube)
+        next(pieces)  # for the caller, wherever it is read
+        key = world.keys["owner"]
+        assert key is not None
+        with acting(LOCAL):
+            memory.keys.revoke(key.key.id)
+        with pytest.raises(KeyRefusedError):
+            next(pieces)
+        with acting(LOCAL):
+            assert [(row.verb, row.outcome) for row in memory.audit(key=key.key.id)] == [("export", "unauthenticated")]
 
 
 def test_a_memory_that_is_guarded_does_nothing_for_whom_it_does_not_know(place: tuple[Memory, World]) -> None:

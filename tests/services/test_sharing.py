@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from mnemic import AccessError, ConflictError, InputError, Memory, NotFoundError
 from mnemic.api import acting
 from mnemic.model.caller import Caller, Power
+from mnemic.model.message import StoredMessage
 from mnemic.model.scope import Cube, Member, Role
 from tests.services.opened import open_memory
 
@@ -44,7 +45,7 @@ def test_a_group_conversation_is_found_by_its_members_and_by_nobody_else(memory:
     memory.jobs.wait(user="ann", cube=trip.id)
     for reader in ("ann", "bob", "cleo", "planner"):
         items = memory.list(user=reader, cube=trip.id, kinds="message", session="plans")
-        assert [(item.speaker, item.text) for item in items] == [(speaker, text) for _, _, speaker, text in said]
+        assert [(item.speaker, item.text) for item in items if isinstance(item, StoredMessage)] == [(speaker, text) for _, _, speaker, text in said]
         [hit, *_] = memory.search("Who is allergic to peanuts?", user=reader, cubes=trip.id, kinds="message")
         assert (hit.speaker, hit.text) == ("bob", said[1][3])
         [bed, *_] = memory.search("Which coach are the beds in?", user=reader, cubes=trip.id, kinds="message")
@@ -55,12 +56,13 @@ def test_a_group_conversation_is_found_by_its_members_and_by_nobody_else(memory:
         assert [cube.name for cube in memory.cubes.list(user=reader)] == ["lisbon"]
     with pytest.raises(AccessError, match="reader"):
         memory.add("I want to come by plane.", user="cleo", cube=trip.id)
-    for attempt in (
+    attempts: list[Callable[[], object]] = [
         lambda: memory.search("peanuts", user="dan", cubes=trip.id),
         lambda: memory.add("Me too!", user="dan", cube=trip.id),
         lambda: memory.cubes.members(trip.id, user="dan"),
         lambda: memory.cubes.unshare(trip.id, "dan", user="dan"),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(NotFoundError):
             attempt()
     memory.cubes.unshare(trip.id, "bob", user="ann")
@@ -104,12 +106,13 @@ def test_members_are_seen_by_readers_and_roles_change(memory: Memory, trip: Cube
 def test_only_owners_share_but_everybody_may_leave(memory: Memory, trip: Cube, role: str) -> None:
     memory.cubes.share(trip.id, "bob", role, user="ann")
     memory.cubes.share(trip.id, "cleo", user="ann")
-    for attempt in (
+    attempts: list[Callable[[], object]] = [
         lambda: memory.cubes.share(trip.id, "dan", user="bob"),
         lambda: memory.cubes.share(trip.id, "bob", "owner", user="bob"),
         lambda: memory.cubes.unshare(trip.id, "cleo", user="bob"),
         lambda: memory.cubes.unshare(trip.id, "ann", user="bob"),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(AccessError, match="needs owner"):
             attempt()
     assert memory.cubes.unshare(trip.id, "bob", user="bob") == Member("bob", Role(role))
@@ -118,12 +121,13 @@ def test_only_owners_share_but_everybody_may_leave(memory: Memory, trip: Cube, r
 
 def test_who_made_a_cube_stays_its_owner_whoever_else_is_one(memory: Memory, trip: Cube) -> None:
     memory.cubes.share(trip.id, "bob", "owner", user="ann")
-    for attempt in (
+    attempts: list[Callable[[], object]] = [
         lambda: memory.cubes.share(trip.id, "ann", "reader", user="bob"),
         lambda: memory.cubes.share(trip.id, "ann", "editor", user="ann"),
         lambda: memory.cubes.unshare(trip.id, "ann", user="bob"),
         lambda: memory.cubes.unshare(trip.id, "ann", user="ann"),
-    ):
+    ]
+    for attempt in attempts:
         with pytest.raises(ConflictError, match="stays its owner"):
             attempt()
     assert memory.cubes.share(trip.id, "ann", "owner", user="bob").role is Role.OWNER

@@ -11,6 +11,7 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -18,8 +19,8 @@ from mnemic import acting
 from mnemic.errors import MnemicError
 from mnemic.model.figure import CALL_SECONDS
 from mnemic.ports.spans import NO_SPANS, Span, Watch
-from mnemic.services.audit import Audit
 from mnemic.tracing import Trace, carried, closed, current, opened, tracing
+from mnemic.wiring import Parts
 
 C = TypeVar("C")
 
@@ -32,8 +33,12 @@ WRITES: Final = frozenset({
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 
-UNWATCHED: Final = frozenset({"close", "expose", "metrics", "any", "caller_of"})
+UNWATCHED: Final = frozenset({"close", "expose", "metrics", "ready", "any", "caller_of"})
 """Methods that are no calls: one ends everything, some tell of it, some are asked before each call."""
+
+
+LOOK: Final = 1.0
+"""Seconds for which what comes piece by piece goes on before the key is looked at again."""
 
 
 def watched(group: str = "") -> Callable[[type[C]], type[C]]:
@@ -86,18 +91,26 @@ def _recorded(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
         who = acting.caller()
         if who is None or acting.call() is not None:
             return method(self, *args, **kwargs)
-        audit = self._parts.audit
-        with audit.call(verb, writes=verb in WRITES) as made:
+        parts: Parts = self._parts
+        with parts.audit.call(who, verb, writes=verb in WRITES) as made:
             given = method(self, *args, **kwargs)
-        return _told(audit, made, acting.carried(who, made, given)) if isinstance(given, Iterator) else given
+        return _told(parts, made, given) if isinstance(given, Iterator) else given
 
     return call
 
 
-def _told(audit: Audit, made: acting.Call, pieces: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a verb gives piece by piece; that it is refused on the way is written down."""
-    with audit.told(made):
-        yield from pieces
+def _told(parts: Parts, made: acting.Call, pieces: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a verb gives piece by piece; that it is refused on the way is written down.
+
+    Who has got a stream gets no more of it than their key is good for.
+    """
+    looked = time.monotonic()
+    with parts.audit.told(made), closing(acting.carried(made, pieces)) as coming:
+        for piece in coming:
+            if time.monotonic() - looked > LOOK:
+                parts.gate.check_still(made.who)
+                looked = time.monotonic()
+            yield piece
 
 
 def _tell(watch: Watch, verb: str, span: Span | None, began: float, outcome: str) -> None:

@@ -103,6 +103,21 @@ class Jobs:
             user=user, open_only=open_only, states=states, kinds=kinds, after=after, limit=limit, cube=cube
         )
 
+    def iterate(
+        self,
+        *,
+        user: str | int,
+        open_only: bool = False,
+        states: Sequence[str] | str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: str | None = None,
+        cube: str | None = None,
+    ) -> Iterator[Job]:
+        """Yield all that `list` would give, page by page, to the end."""
+        return self._parts.jobs.iterate(
+            user=user, open_only=open_only, states=states, kinds=kinds, after=after, cube=cube
+        )
+
     def get(self, id: str, *, user: str | int, cube: str | None = None) -> Job:  # noqa: A002 - as everywhere
         """Return a job: its state, tries, times, and why it failed. Raises `NotFoundError`."""
         return self._parts.jobs.get(id, user=user, cube=cube)
@@ -135,9 +150,11 @@ class Jobs:
         return self._parts.waiting.wait(cube, jobs, user=user, timeout=timeout)
 
     def events(
-        self, *, user: str | int, since: Job | None = None, timeout: float | None = None, cube: str | None = None
+        self, *, user: str | int, since: Job | str | None = None, timeout: float | None = None, cube: str | None = None
     ) -> Iterator[Job]:
         """Yield jobs as they change, first those that are there; the last one as `since` goes on behind it.
+
+        Its cursor does, too: `<changed_at in ISO 8601> <id>` (`mnemic.model.job.cursor_of`).
 
         It ends when nothing has changed for `timeout` seconds; without, never.
         """

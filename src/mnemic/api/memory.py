@@ -70,6 +70,7 @@ class Memory:
             config.load(path, settings), embedder=embedder, llm=llm, clock=clock, guarded=guarded
         )
         self._exposition = wiring.exposition_of(self._parts)
+        self._readiness = wiring.readiness_of(self._parts)
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
@@ -151,9 +152,14 @@ class Memory:
         """
         return self._parts.preview.extract(messages, user=user, agent=agent, cube=cube)
 
-    def update(self, id: str, text: str, *, user: str | int, cube: str | None = None) -> MemoryRecord:  # noqa: A002
-        """Correct a memory: a new version takes the place of the current one, which stays in its history."""
-        updated = self._parts.curate.update(id, text, user=user, cube=cube)
+    def update(
+        self, id: str, text: str, *, user: str | int, cube: str | None = None, if_version: int | None = None  # noqa: A002
+    ) -> MemoryRecord:  # fmt: skip
+        """Correct a memory: a new version takes the place of the current one, which stays in its history.
+
+        With `if_version`, only while the version of that number is the current one: else a `StaleError`.
+        """
+        updated = self._parts.curate.update(id, text, user=user, cube=cube, if_version=if_version)
         self._parts.worker.wake()
         return updated
 
@@ -383,10 +389,32 @@ class Memory:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page."""
-        return self._parts.curate.list(user=user, kinds=kinds, session=session, after=after, limit=limit, cube=cube)
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page."""
+        return self._parts.curate.list(
+            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+        )
+
+    def iterate(
+        self,
+        *,
+        user: str | int,
+        kinds: Sequence[str] | str | None = None,
+        session: str | int | None = None,
+        after: str | None = None,
+        cube: str | None = None,
+    ) -> Iterator[Item]:
+        """Yield all that `list` would give, page by page, to the end."""
+        return self._parts.curate.iterate(user=user, kinds=kinds, session=session, after=after, cube=cube)
+
+    def watch(self, *, user: str | int, cube: str | None = None, timeout: float | None = None) -> Iterator[Item]:
+        """Yield messages and memories as they are stored or change, from now on, whichever process writes them.
+
+        It ends when nothing has changed for `timeout` seconds; without, never. What is erased is not told.
+        """
+        return self._parts.following.watch(user=user, cube=cube, timeout=timeout)
 
     def history(self, id: str, *, user: str | int, cube: str | None = None) -> Sequence[Version]:  # noqa: A002
         """Return all versions of a memory, in the order in which they held."""
@@ -424,6 +452,10 @@ class Memory:
         """
         self._parts.scoping.need(Power.ADMIN, whole=True)
         return self._exposition.text()
+
+    def ready(self) -> Mapping[str, str]:
+        """Return what is wrong with each part that this memory stands on, "" for those that answer as they should."""
+        return self._readiness.look()
 
     def expose(
         self, port: int | None = None, *, host: str | None = None, draining: Callable[[], bool] | None = None

@@ -1,19 +1,20 @@
 """Calls of a memory from programs with an event loop: each on a thread, of which there are a bounded number.
 
-The memory blocks, as databases do. What comes piece by piece may block for minutes: it has threads of its own, so that
-no stream keeps a call waiting. Who calls, and what the call is part of, goes along (`mnemic.acting`, `mnemic.tracing`).
+The memory blocks, as databases do. What may block for minutes has threads of its own, so that no stream keeps a call
+waiting. Who calls, and what the call is part of, goes along (`mnemic.acting`, `mnemic.tracing`).
 """
 
 from __future__ import annotations
 
 import contextvars
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Final, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from mnemic.acting import acting
+from mnemic.acting import act_for, acting, until
 from mnemic.errors import BusyError
 from mnemic.model.caller import Caller
 
@@ -27,56 +28,116 @@ STREAMS: Final = 64
 
 
 class Threads:
-    """Runs blocking calls beside an event loop. Make it inside the loop that uses it."""
+    """Runs blocking calls beside an event loop. Those beyond `waiting` that would have to wait are refused."""
 
-    def __init__(self, *, calls: int = CALLS, streams: int = STREAMS) -> None:
+    def __init__(self, *, calls: int = CALLS, streams: int = STREAMS, waiting: int | None = None) -> None:
         self._calls = anyio.CapacityLimiter(calls)
         self._pieces = anyio.CapacityLimiter(streams)
         self._most = streams
+        self._most_calls = None if waiting is None else calls + waiting
+        self.open_calls = 0
         self.open_streams = 0
 
     async def call(self, do: Callable[[], T], *, who: Caller | None = None) -> T:
-        """Return what the call returns; it is made for `who`, and runs to its end even when nobody waits any more."""
+        """Return what the call returns; it is made for `who`, and runs to its end even when nobody waits any more.
+
+        Raises `BusyError` when as many calls wait as are let wait.
+        """
+        if self._most_calls is not None and self.open_calls >= self._most_calls:
+            raise BusyError(f"{self.open_calls} calls are going on or waiting for their turn", retry_after=1)
 
         def run() -> T:
             with acting(who):
                 return do()
 
-        return await anyio.to_thread.run_sync(run, limiter=self._calls)
+        self.open_calls += 1
+        try:
+            return await anyio.to_thread.run_sync(run, limiter=self._calls)
+        finally:
+            self.open_calls -= 1
 
-    async def pieces(self, begin: Callable[[], Iterator[T]], *, who: Caller | None = None) -> AsyncIterator[T]:
+    async def wait(self, do: Callable[[], T], *, who: Caller | None = None, left: threading.Event | None = None) -> T:
+        """Return what a call returns that may wait for long; it ends early when `left` says that nobody waits for it.
+
+        It takes the place of a stream. Raises `BusyError` when too many are open.
+        """
+
+        def run() -> T:
+            with acting(who), until(left):
+                return do()
+
+        self._open()
+        try:
+            return await anyio.to_thread.run_sync(run, limiter=self._pieces)
+        finally:
+            self.open_streams -= 1
+
+    async def pieces(
+        self, begin: Callable[[], Iterator[T]], *, who: Caller | None = None, left: threading.Event | None = None
+    ) -> Pieces[T]:
         """Return what comes piece by piece, after the call that begins it has returned: its errors are raised here.
 
-        Raises `BusyError` when too many streams are open. A stream that is left is closed.
+        Raises `BusyError` when too many streams are open. One that waits for what is to come notices by `left` that
+        nobody hears it any more.
         """
-        if self.open_streams >= self._most:
-            raise BusyError(f"{self._most} streams are open, which is all that this server takes on", retry_after=5)
-        self.open_streams += 1
+        self._open()
         context = contextvars.copy_context()
-        context.run(_set, who)
+        context.run(act_for, who, left)
         try:
-            pieces = await self._in(context, begin)
+            pieces = await self.within(context, begin)
         except BaseException:
             self.open_streams -= 1
             raise
-        return self._each(context, pieces)
+        return Pieces(self, context, pieces)
 
-    async def _each(self, context: contextvars.Context, pieces: Iterator[T]) -> AsyncIterator[T]:
-        end = object()
-        try:
-            while (piece := await self._in(context, lambda: next(pieces, end))) is not end:
-                yield piece  # type: ignore[misc]  # it is no end
-        finally:
-            self.open_streams -= 1
-            close = getattr(pieces, "close", None)
-            if close is not None:
-                with anyio.CancelScope(shield=True):
-                    await self._in(context, close)
+    def _open(self) -> None:
+        if self.open_streams >= self._most:
+            raise BusyError(f"{self._most} streams are open, which is all that this server takes on", retry_after=5)
+        self.open_streams += 1
 
-    async def _in(self, context: contextvars.Context, do: Callable[[], T]) -> T:
+    async def within(self, context: contextvars.Context, do: Callable[[], T]) -> T:
+        """Return what a part of a stream returns, done in the stream's context."""
         return await anyio.to_thread.run_sync(lambda: context.run(do), limiter=self._pieces)
 
 
-def _set(who: Caller | None) -> None:
-    """Name the caller for all that runs in this context."""
-    acting(who).__enter__()
+class Pieces(AsyncIterator[T]):
+    """A stream that is open. Who has it hears it to its end, or closes it."""
+
+    def __init__(self, threads: Threads, context: contextvars.Context, pieces: Iterator[T]) -> None:
+        self._threads = threads
+        self._context = context
+        self._pieces = pieces
+        self._is_open = True
+
+    async def __anext__(self) -> T:
+        if not self._is_open:
+            raise StopAsyncIteration
+        try:
+            found = await self._threads.within(self._context, lambda: next(self._pieces, _END))
+        except BaseException:
+            await self.aclose()
+            raise
+        if isinstance(found, _End):
+            await self.aclose()
+            raise StopAsyncIteration
+        return found
+
+    async def aclose(self) -> None:
+        """Close it; what makes the pieces is told."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        close = getattr(self._pieces, "close", None)
+        try:
+            if close is not None:
+                with anyio.CancelScope(shield=True):
+                    await self._threads.within(self._context, close)
+        finally:
+            self._threads.open_streams -= 1
+
+
+class _End:
+    """What stands behind the last piece."""
+
+
+_END: Final = _End()

@@ -88,6 +88,13 @@ def check_count(value: object, field: str, *, least: int = 1, most: int) -> int:
     return value
 
 
+def check_seconds(value: object, field: str) -> float:
+    """Return a number of seconds, 0 or more."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise InputError(field, f"needs a number of seconds, 0 or more, got {value!r}")
+    return value
+
+
 def check_tokens(value: object, field: str) -> int:
     """Return a number of tokens, 1 or more."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

@@ -210,6 +210,25 @@ class Task:
     jobs: Sequence[Job]
 
 
+def cursor_of(job: Job) -> str:
+    """Return the place of a job among the changes of all, as text: `<changed_at in ISO 8601> <id>`."""
+    return f"{changed_at(job).isoformat()} {job.id}"
+
+
+def place_of(cursor: str) -> tuple[datetime, str]:
+    """Return the place that a cursor names. Raises `ValueError` for a text that is none."""
+    at, _, job_id = cursor.partition(" ")
+    time = datetime.fromisoformat(at)
+    if time.tzinfo is None or not job_id:
+        raise ValueError(cursor)
+    return time, job_id
+
+
+def changed_at(job: Job) -> datetime:
+    """Return when a job was last changed."""
+    return job.changed_at or job.created_at
+
+
 def state_of(jobs: Sequence[Job]) -> JobState:
     """Return what several jobs come to together; without any, all is done."""
     found = {job.state for job in jobs}

@@ -18,10 +18,10 @@ from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
-from mnemic.model.scope import Cube, CubeKind, Member, Role
 from mnemic.ports.archive import Archive
 from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts, Sizes
+from mnemic.ports.cubes import Cubes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
@@ -39,50 +39,6 @@ class SessionTail:
 
     session: Session
     page: Page | None
-
-
-class Cubes(Protocol):
-    """Cubes and who may use them."""
-
-    def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
-        """Store a new cube; its owner gets the role owner. A taken (owner, kind, name) is a `ConflictError`."""
-        ...
-
-    def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
-        """Return the owner's cube of that name."""
-        ...
-
-    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
-        """Return a cube that the principal has a role in; None otherwise, whether it exists or not."""
-        ...
-
-    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
-        """Return the cubes that the principal has a role in, oldest first."""
-        ...
-
-    def members(self, cube_key: int) -> Sequence[Member]:
-        """Return who has a role in a cube, in the order of their names."""
-        ...
-
-    def set_member(self, cube_key: int, principal: str, role: Role | None) -> None:
-        """Give a principal this role in a cube, whatever it had before; None takes it away. Call `touch` before."""
-        ...
-
-    def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
-        """Lock the cube for this transaction, count its revision up and return it. Call before writing entries."""
-        ...
-
-    def every_key(self) -> Sequence[int]:
-        """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
-        ...
-
-    def latest_said(self, cube_key: int) -> datetime | None:
-        """Return the newest time that a message of the cube was said."""
-        ...
-
-    def delete(self, cube_key: int) -> Mapping[str, int]:
-        """Erase a cube with all that is in it; return the number of rows of each kind."""
-        ...
 
 
 class Messages(Protocol):
@@ -113,9 +69,15 @@ class Messages(Protocol):
         ...
 
     def list(
-        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest: bool = False,
     ) -> Sequence[StoredMessage]:
-        """Return messages in order of id, after the given id; of one session when named."""
+        """Return messages in order of id, after the given id; of one session when named. `newest` turns the order."""
         ...
 
     def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:
@@ -238,8 +200,12 @@ class Memories(Protocol):
         after: str | None = None,
         limit: int = 100,
         standing: bool = False,
+        newest: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back.
+
+        `newest` turns the order.
+        """
         ...
 
     def put(self, memory: Memory) -> None:
@@ -313,6 +279,17 @@ class Index(Protocol):
 
     def versions(self, cube_key: int, owners: Sequence[str]) -> set[str]:
         """Return the ids of the versions of these memories that are indexed."""
+        ...
+
+    def newest(self, cube_key: int) -> tuple[int, int]:
+        """Return a cube's revision, and the key of its newest entry (0: none). Keys grow in order of the revisions."""
+        ...
+
+    def changed(self, cube_key: int, since: tuple[int, int], limit: int) -> Sequence[tuple[int, int, str]]:
+        """Return entries of messages and memories as (revision, key, owner): those stored or changed since.
+
+        In order of the revision that changed them last, then of their keys, from behind (revision, key) on.
+        """
         ...
 
     def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:

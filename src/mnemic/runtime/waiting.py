@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.acting import aside
-from mnemic.core.intake import check_id, check_names
+from mnemic.acting import aside, left
+from mnemic.core.intake import check_id, check_names, check_seconds
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
-from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState
+from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
@@ -54,7 +54,7 @@ class Waiting:
         """
         named = None if jobs is None else [check_id(each, "jobs") for each in check_names(jobs, "jobs")]
         wanted = None if named is None else list(dict.fromkeys(named))
-        seconds = _seconds(timeout)
+        seconds = check_seconds(timeout, "timeout")
         deadline = time.monotonic() + seconds
         missing = set(wanted or ()) - {job.id for job in self._look(cube, wanted, user)}
         if missing:
@@ -69,14 +69,14 @@ class Waiting:
             _raise_for_ended(found, explicit=wanted is not None)
             if not waiting:
                 return found
-            left = deadline - time.monotonic()
-            if left <= 0 or self._are_put_off(waiting, left if patient else 0):
+            rest = deadline - time.monotonic()
+            if left() or rest <= 0 or self._are_put_off(waiting, rest if patient else 0):
                 raise _late(waiting, seconds)
-            self._pause_or_help(left)
+            self._pause_or_help(rest)
 
     def wait_for_task(self, task: object, *, user: object, cube: str | None, timeout: object) -> Sequence[Job]:
         """Wait until all jobs of a caller's task are finished, with what they lead to but for the calendar's."""
-        seconds = _seconds(timeout)
+        seconds = check_seconds(timeout, "timeout")
         deadline = time.monotonic() + seconds
         while True:
             self._hasten(cube, user)
@@ -85,17 +85,15 @@ class Waiting:
             _raise_for_ended(found, explicit=True)
             if not waiting:
                 return found
-            left = deadline - time.monotonic()
-            if left <= 0:
+            rest = deadline - time.monotonic()
+            if left() or rest <= 0:
                 raise _late(waiting, seconds)
-            self._pause_or_help(left)
+            self._pause_or_help(rest)
 
     def events(self, *, user: object, cube: object, since: object, timeout: object) -> Iterator[Job]:
         """Yield jobs as they change, those that are first; end when nothing has changed for `timeout` seconds."""
-        patience = None if timeout is None else _seconds(timeout)
-        if since is not None and not isinstance(since, Job):
-            raise InputError("since", f"needs the job that was told last, got {type(since).__name__}")
-        place = None if since is None else (_changed_at(since), since.id)
+        patience = None if timeout is None else check_seconds(timeout, "timeout")
+        place = None if since is None else _place(since)
         self._desk.changed(place, user=user, cube=cube)  # who asks for what there is not, is told at once
         return self._changes(place, patience, user, cube)
 
@@ -108,18 +106,18 @@ class Waiting:
         while True:
             found = self._desk.changed(place, user=user, cube=cube)
             for job in found:
-                is_news = since is None or (_changed_at(job), job.id) > since
+                is_news = since is None or (changed_at(job), job.id) > since
                 if is_news and told.get(job.id) != job:
                     told[job.id] = job
                     last = time.monotonic()
                     yield job
             if len(found) == PAGE:
-                place = (_changed_at(found[-1]), found[-1].id)
+                place = (changed_at(found[-1]), found[-1].id)
                 continue
             if found:
-                place = (_changed_at(found[-1]) - _OVERLAP, "")
-                told = {job.id: job for job in told.values() if _changed_at(job) >= place[0] - _OVERLAP}
-            if patience is not None and time.monotonic() - last > patience:
+                place = (changed_at(found[-1]) - _OVERLAP, "")
+                told = {job.id: job for job in told.values() if changed_at(job) >= place[0] - _OVERLAP}
+            if left() or (patience is not None and time.monotonic() - last > patience):
                 return
             self._worker.wait_for_change(_LOOK)
 
@@ -182,11 +180,13 @@ def _late(waiting: Sequence[Job], timeout: float) -> WaitTimeoutError:
     return WaitTimeoutError(f"{count} will not be finished in {timeout:g} s; {then}", jobs=list(waiting))
 
 
-def _changed_at(job: Job) -> datetime:
-    return job.changed_at or job.created_at
-
-
-def _seconds(timeout: object) -> float:
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout >= 0:
-        raise InputError("timeout", f"needs a number of seconds, 0 or more, got {timeout!r}")
-    return timeout
+def _place(since: object) -> tuple[datetime, str]:
+    """Return where to go on from: behind a job, or what `cursor_of` gave for one."""
+    if isinstance(since, Job):
+        return changed_at(since), since.id
+    if not isinstance(since, str):
+        raise InputError("since", f"needs the job that was told last, or its cursor, got {type(since).__name__}")
+    try:
+        return place_of(since)
+    except ValueError as error:
+        raise InputError("since", f"needs `<time of the change> <id>` of the job told last, got {since!r}") from error

@@ -66,9 +66,9 @@ class Audit:
         self._refusals: dict[str | None, _Refusals] = {}
 
     @contextmanager
-    def call(self, verb: str, *, writes: bool) -> Iterator[acting.Call]:
+    def call(self, who: Caller, verb: str, *, writes: bool) -> Iterator[acting.Call]:
         """Write down what the block does as a call of this verb, which somebody named makes."""
-        made = acting.Call(verb, writes)
+        made = acting.Call(who, verb, writes)
         with acting.calling(made), self.told(made):
             yield made
 
@@ -83,11 +83,11 @@ class Audit:
 
     def recorded(self, transaction: AbstractContextManager[Transaction]) -> AbstractContextManager[Transaction]:
         """Return a write transaction that stores what is to be kept of the call that it is a part of."""
-        caller, made, attempt = acting.caller(), acting.call(), acting.attempt()
-        is_told = caller is not None and made is not None and made.writes and made.row is None
+        made, attempt = acting.call(), acting.attempt()
+        is_told = made is not None and made.writes and made.row is None
         if not is_told and (attempt is None or attempt.begun):
             return transaction
-        return self._recorded(transaction, caller if is_told else None, made, attempt)
+        return self._recorded(transaction, made if is_told else None, attempt)
 
     def refused(self, error: MnemicError, verb: str, caller: Caller | None, *, made: acting.Call | None = None) -> None:
         """Write down that a call was refused. That this cannot be done is logged: the caller gets the refusal."""
@@ -125,7 +125,6 @@ class Audit:
     def _recorded(
         self,
         transaction: AbstractContextManager[Transaction],
-        caller: Caller | None,
         made: acting.Call | None,
         attempt: acting.Attempt | None,
     ) -> Iterator[Transaction]:
@@ -135,25 +134,24 @@ class Audit:
                 now = self._clock.now()
                 tx.replies.begin(attempt.key, attempt.token, StoredReply(attempt.digest, now), now - REPLIES_KEPT)
             yield tx
-            if caller is not None and made is not None:
+            if made is not None:
                 row = new_id()
                 tx.audit.put(
                     AuditRow(
-                        row, self._clock.now(), caller.key, caller.project, made.user, made.verb, made.cube, "ok",
+                        row, self._clock.now(), made.who.key, made.who.project, made.user, made.verb, made.cube, "ok",
                         _request(),
                     )
                 )  # fmt: skip
-        if made is not None and row is not None:
+        if made is not None:
             made.row = row
         if attempt is not None:
             attempt.begun = True
 
     def _ended(self, made: acting.Call, error: MnemicError) -> None:
-        caller = acting.caller()
         if made.row is not None:
             self._end_beside(made.row, error.code)
         elif isinstance(error, _REFUSALS) or (made.hidden and isinstance(error, NotFoundError)):
-            self.refused(error, made.verb, caller, made=made)
+            self.refused(error, made.verb, made.who, made=made)
 
     def _due(self, row: AuditRow) -> list[AuditRow]:
         """Return the rows that are to be stored now that this call was refused: its own, unless there are too many."""

@@ -7,8 +7,8 @@ version, embedded before the transaction that stores it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -16,7 +16,7 @@ from mnemic.core.changing import Edit, step_of
 from mnemic.core.curating import edited, restored
 from mnemic.core.erasure import marks
 from mnemic.core.intake import check_count, check_flag, check_id, check_names, check_text
-from mnemic.errors import EmbedderError, InputError, NotFoundError
+from mnemic.errors import EmbedderError, InputError, NotFoundError, StaleError
 from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import Vector
@@ -29,6 +29,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory
+from mnemic.services.paging import every_page
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
@@ -41,8 +42,26 @@ KINDS: Final = (MESSAGE, *(kind.value for kind in MemoryKind))
 LIMIT: Final = 1_000
 """Items on one page of a list."""
 
+PAGE: Final = 500
+"""Items that are read together for one who wants them all."""
+
+_NEWEST: Final = 2**31 - 1  # the greatest number that a version can have
+
 Correction = Callable[[Memory, str], Memory]
 """From a memory and the id of its next version to the corrected memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Which part of a list is wanted: so many behind an id, in the order of ids or from the newest back."""
+
+    after: str | None
+    limit: int
+    newest: bool
+
+    def holds(self, item_id: str) -> bool:
+        """Tell whether an item comes behind the one that the page begins after."""
+        return self.after is None or (item_id < self.after if self.newest else item_id > self.after)
 
 
 class Curate:
@@ -72,10 +91,11 @@ class Curate:
         session: object = None,
         after: object = None,
         limit: object = 100,
+        newest: object = False,
         cube: object = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first; see `Memory.list`."""
-        wanted = _kinds(kinds)
+        wanted, back = _kinds(kinds), check_flag(newest, "newest")
         name = None if session is None else check_id(session, "session")
         start = None if after is None else check_id(after, "after")
         most = check_count(limit, "limit", most=LIMIT)
@@ -85,18 +105,40 @@ class Curate:
                 return ()
             found: list[Item] = []
             if MESSAGE in wanted:
-                found += tx.messages.list(target.key, session=name, after=start, limit=most)
+                found += tx.messages.list(target.key, session=name, after=start, limit=most, newest=back)
             kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
             if kinds_of_memory:
-                found += _memories(tx, target, kinds_of_memory, name, start, most)
-        return tuple(sorted(found, key=lambda item: item.id)[:most])
+                page = _Page(start, most, newest=back)
+                found += _memories(tx, target, kinds_of_memory, name, page)
+        return tuple(sorted(found, key=lambda item: item.id, reverse=back)[:most])
 
-    def update(self, item_id: object, text: object, *, user: object, cube: object = None) -> Memory:
+    def iterate(
+        self,
+        *,
+        user: object,
+        kinds: Sequence[str] | str | None = None,
+        session: object = None,
+        after: object = None,
+        cube: object = None,
+    ) -> Iterator[Item]:
+        """Yield what `list` gives, to the end; see `Memory.iterate`."""
+
+        def page(behind: object) -> Sequence[Item]:
+            return self.list(user=user, kinds=kinds, session=session, after=behind, limit=PAGE, cube=cube)
+
+        return every_page(page, after, PAGE)
+
+    def update(
+        self, item_id: object, text: object, *, user: object, cube: object = None, if_version: object = None
+    ) -> Memory:
         """Correct a memory's text; see `Memory.update`."""
+        needed = None if if_version is None else check_count(if_version, "if_version", most=_NEWEST)
         told = clean(text) if isinstance(text, str) else text
         words = check_text(told, "text", "say what holds, or use `forget` to remove the memory").strip()
 
         def correction(memory: Memory, version_id: str) -> Memory:
+            if needed is not None and memory.current.number != needed:
+                raise _stale(memory, needed)
             return edited(memory, words, version_id=version_id, recorded_at=self._clock.now())
 
         return self._correct(item_id, correction, user=user, cube=cube)
@@ -115,10 +157,11 @@ class Curate:
         """Keep a memory as it is, or let it change again; see `Memory.lock`."""
         wanted, name = check_flag(locked, "locked"), check_id(item_id, "id")
         with self._store.write() as tx:
-            memory = _memory(tx, _locked(tx, writable(self._scoping, tx, user, cube)), name)
+            target = writable(self._scoping, tx, user, cube)
+            memory = _memory(tx, _locked(tx, target), name)
             changed = replace(memory, locked=wanted)
-            if changed != memory:
-                tx.memories.put(changed)
+            if target is not None and changed != memory:
+                put_memory(tx, tx.cubes.touch(target.key), changed, {})  # no text changes: nothing is embedded
         return changed
 
     def _correct(self, item_id: object, correction: Correction, *, user: object, cube: object) -> Memory:
@@ -168,6 +211,15 @@ def _change(cube_key: int, before: Memory, after: Memory, now: datetime) -> Memo
     return MemoryChange(new_id(), cube_key, "edit", "", now, (step,))
 
 
+def _stale(memory: Memory, needed: int) -> StaleError:
+    now = memory.current.number
+    return StaleError(
+        f"version {now} of memory {memory.id!r} holds by now, not {needed}; look at it with `get` and decide again",
+        id=memory.id,
+        version=now,
+    )
+
+
 def find_item(tx: Transaction, cube: Cube | None, item_id: str) -> Item:
     """Return a message or a memory of a cube. Raises `NotFoundError`."""
     found: Item | None = None
@@ -185,19 +237,19 @@ def _memory(tx: Transaction, cube: Cube | None, item_id: str) -> Memory:
     return item
 
 
-def _memories(
-    tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, after: str | None, limit: int
-) -> Sequence[Memory]:
+def _memories(tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, page: _Page) -> Sequence[Memory]:
     """Return memories in order of id; of one session when named: those that stand on one of its messages."""
     if session is None:
-        return tx.memories.list(cube.key, kinds=kinds, after=after, limit=limit, standing=True)
-    matching = sorted(tx.messages.find_matching(cube.key, Compare("session", None, "eq", session)))
-    waiting = [each for each in matching if after is None or each > after]
+        return tx.memories.list(
+            cube.key, kinds=kinds, after=page.after, limit=page.limit, standing=True, newest=page.newest
+        )
+    matching = tx.messages.find_matching(cube.key, Compare("session", None, "eq", session))
+    waiting = [each for each in sorted(matching, reverse=page.newest) if page.holds(each)]
     found: list[Memory] = []
     for start in range(0, len(waiting), LIMIT):
         held = tx.memories.get(cube.key, waiting[start : start + LIMIT]).values()
         found += [memory for memory in held if memory.kind.value in kinds and memory.stands]
-        if len(found) >= limit:
+        if len(found) >= page.limit:
             break
     return found
 

@@ -87,6 +87,14 @@ class Gate:
         self._tell_when_due(now)
         return active.caller
 
+    def check_still(self, caller: Caller) -> None:
+        """Raise `KeyRefusedError` when a caller's key opens nothing any more: for who gets a long stream."""
+        if caller.key is None:
+            return
+        with self._store.read() as tx:
+            known = tx.keys.find(caller.key)
+        _active(None if known is None else known.key, self._clock.now())
+
     def settle(self) -> None:
         """Tell the store what was counted and not told yet."""
         with self._writing:

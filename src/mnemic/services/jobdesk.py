@@ -6,7 +6,7 @@ carries the jobs, and after a restart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -19,11 +19,12 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.dispatching import advance, again
+from mnemic.services.paging import every_page
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
 
 PAGE: Final = 500
-"""Changes that are told at once."""
+"""Changes that are told at once, and jobs that are read together."""
 
 
 _MOST: Final = 1_000_000  # jobs at one time, or in a minute, as in the settings
@@ -66,6 +67,25 @@ class JobDesk:
             if target is None:
                 return ()
             return tuple(tx.jobs.list(target.key, states=wanted, kinds=named, after=behind, limit=most))
+
+    def iterate(
+        self,
+        *,
+        user: object,
+        open_only: object = False,
+        states: object = None,
+        kinds: object = None,
+        after: object = None,
+        cube: object = None,
+    ) -> Iterator[Job]:
+        """Yield what `list` gives, to the end."""
+
+        def page(behind: object) -> Sequence[Job]:
+            return self.list(
+                user=user, open_only=open_only, states=states, kinds=kinds, after=behind, limit=PAGE, cube=cube
+            )
+
+        return every_page(page, after, PAGE)
 
     def get(self, job_id: object, *, user: object, cube: object = None) -> Job:
         """Return a job. Raises `NotFoundError`."""

@@ -95,12 +95,16 @@ class Scoping:
         with self._lock:
             self._seen.pop(cube.owner, None)
 
-    def for_write(self, tx: Transaction, user: str, cube: str | None = None, *, needed: Power = Power.WRITE) -> Cube:
-        """Return the cube that a write goes to; the personal one is created when it is missing.
+    def for_costs(self, tx: Transaction, user: str) -> Cube:
+        """Return the user's personal cube, in whose books a read's costs are; whichever cubes the key reaches."""
+        principal = self.principal(user)
+        found = self._seen.get(principal) or self._personal(tx, principal)
+        tx.enter(found.key)
+        return found
 
-        `needed` is what the key must allow: reading, where what a read costs is written down.
-        """
-        principal, named = self.principal(user, needed), self._bound(cube)
+    def for_write(self, tx: Transaction, user: str, cube: str | None = None) -> Cube:
+        """Return the cube that a write goes to; the personal one is created when it is missing."""
+        principal, named = self.principal(user, Power.WRITE), self._bound(cube)
         if named is not None:
             found = self._granted(tx, principal, named, Role.EDITOR)[0]
         else:

@@ -1,7 +1,7 @@
 """The only package that names concrete backends: what the settings choose is opened and put together here."""
 
 from mnemic.wiring.clocks import SystemClock
-from mnemic.wiring.exposing import expose, exposition_of
+from mnemic.wiring.exposing import expose, exposition_of, readiness_of
 from mnemic.wiring.models import (
     MODELS,
     build_embedder,
@@ -32,6 +32,7 @@ __all__ = [
     "models_of",
     "move",
     "pull_model",
+    "readiness_of",
     "recommended_models",
     "reopen",
 ]

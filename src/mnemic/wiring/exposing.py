@@ -28,7 +28,7 @@ def exposition_of(parts: Parts, further: Mapping[str, Question] | None = None) -
         settings.embedder if settings.embedder in _NAMED else "folder",
     )
     kept = meter if isinstance(meter, Kept) else Kept()
-    return Exposition(Sources(kept, parts.store, parts.clock, _readiness(parts, further), info))
+    return Exposition(Sources(kept, parts.store, parts.clock, readiness_of(parts, further), info))
 
 
 def expose(parts: Parts, host: str, port: int, *, further: Mapping[str, Question] | None = None) -> Exposed:
@@ -39,8 +39,9 @@ def expose(parts: Parts, host: str, port: int, *, further: Mapping[str, Question
     """
     from mnemic.runtime.exposing import Exposed  # noqa: PLC0415 - a server is wanted by few
 
-    return Exposed(exposition_of(parts, further).text, _readiness(parts, further), host=host, port=port)
+    return Exposed(exposition_of(parts, further).text, readiness_of(parts, further), host=host, port=port)
 
 
-def _readiness(parts: Parts, further: Mapping[str, Question] | None) -> Readiness:
+def readiness_of(parts: Parts, further: Mapping[str, Question] | None = None) -> Readiness:
+    """Return what asks a memory's parts whether they answer, and the further ones."""
     return Readiness({**parts_of(parts.store, parts.queue), **(further or {})})

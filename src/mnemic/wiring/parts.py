@@ -21,6 +21,7 @@ from mnemic.ports.llm import LanguageModel
 from mnemic.ports.queue import Queue
 from mnemic.ports.spans import Watch
 from mnemic.ports.store import Store
+from mnemic.runtime.following import Following
 from mnemic.runtime.metered import MeteredEmbedder, MeteredStore
 from mnemic.runtime.periodic import Periodic
 from mnemic.runtime.waiting import Waiting
@@ -44,6 +45,7 @@ from mnemic.services.jobdesk import JobDesk
 from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
+from mnemic.services.newest import Newest
 from mnemic.services.once import Once
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
@@ -106,6 +108,7 @@ class Parts:
     rebuild: Rebuild
     worker: Worker
     waiting: Waiting
+    following: Following
     jobs: JobDesk
     periodic: Periodic
     queue: Queue
@@ -271,6 +274,7 @@ def _assembled(
         reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
         worker=work.worker,
         waiting=work.waiting,
+        following=Following(Newest(store, scoping), store.bell),
         jobs=work.jobs,
         periodic=work.periodic,
         queue=work.queue,

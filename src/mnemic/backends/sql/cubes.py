@@ -45,7 +45,7 @@ _EMPTIED = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s
 
 
 class SqlCubes:
-    """Implements `ports.store.Cubes`."""
+    """Implements `ports.cubes.Cubes`."""
 
     def __init__(self, connection: Connection, enter: Callable[[int], None]) -> None:
         """`enter` lets the transaction reach a cube: one that it creates is its own."""

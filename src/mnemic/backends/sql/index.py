@@ -39,6 +39,18 @@ _REVISION_BESIDE = Prepared(
         _STATE.cube_key == bindparam("cube")
     )
 )
+_NEWEST = Prepared(select(func.max(s.entry.c.key).label("key")).where(s.entry.c.cube_key == bindparam("cube")))
+_CHANGED = Prepared(
+    select(s.entry.c.changed, s.entry.c.key, s.entry.c.owner)
+    .where(
+        s.entry.c.cube_key == bindparam("cube"),
+        s.entry.c.changed >= bindparam("revision"),  # by the index; the next condition is the true one
+        (s.entry.c.changed > bindparam("revision")) | (s.entry.c.key > bindparam("behind")),
+        s.entry.c.kind != "segment",
+    )
+    .order_by(s.entry.c.changed, s.entry.c.key)
+    .limit(bindparam("most", type_=Integer))
+)
 _EMBEDDED = (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key)
 
 
@@ -117,6 +129,16 @@ class SqlIndex:
         """Return the ids of the versions of these memories that are indexed."""
         query = select(s.entry.c.version_id).where(s.entry.c.cube_key == cube_key, s.entry.c.owner.in_(list(owners)))
         return {str(version_id) for version_id in self._connection.scalars(query)}
+
+    def newest(self, cube_key: int) -> tuple[int, int]:
+        """Return a cube's revision, and the key of its newest entry (0: none)."""
+        key = _NEWEST.scalar(self._connection, {"cube": cube_key})
+        return self._moment(cube_key).revision, key or 0
+
+    def changed(self, cube_key: int, since: tuple[int, int], limit: int) -> Sequence[tuple[int, int, str]]:
+        """Return entries of messages and memories as (revision, key, owner), from behind (revision, key) on."""
+        behind = {"cube": cube_key, "revision": since[0], "behind": since[1], "most": limit}
+        return [(row.changed, row.key, row.owner) for row in _CHANGED.rows(self._connection, behind)]
 
     def without_vector(self, cube_key: int, limit: int) -> Sequence[tuple[int, Entry]]:
         """Return entries (key and entry, without text) of a cube that have no vector of this store's model."""

@@ -65,13 +65,18 @@ class SqlMemories:
         after: str | None = None,
         limit: int = 100,
         standing: bool = False,
+        newest: bool = False,
     ) -> Sequence[Memory]:
-        """Return memories in order of id, after the given id; with `standing`, those that were not taken back."""
-        query = select(s.memory).where(s.memory.c.cube_key == cube_key).order_by(s.memory.c.id).limit(limit)
+        """Return memories in order of id, after the given id; with `standing`, those that were not taken back.
+
+        `newest` turns the order.
+        """
+        order = s.memory.c.id.desc() if newest else s.memory.c.id
+        query = select(s.memory).where(s.memory.c.cube_key == cube_key).order_by(order).limit(limit)
         if kinds:
             query = query.where(s.memory.c.kind.in_(list(kinds)))
         if after is not None:
-            query = query.where(s.memory.c.id > after)
+            query = query.where(s.memory.c.id < after if newest else s.memory.c.id > after)
         if standing:
             query = query.where(rows.stands)
         return self._whole(cube_key, query)

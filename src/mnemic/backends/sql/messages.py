@@ -133,14 +133,21 @@ class SqlMessages:
         return found
 
     def list(
-        self, cube_key: int, *, session: str | None = None, after: str | None = None, limit: int = 100
+        self,
+        cube_key: int,
+        *,
+        session: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        newest: bool = False,
     ) -> Sequence[StoredMessage]:
-        """Return messages in order of id, after the given id; of one session when named."""
-        query = _MESSAGES.where(s.message.c.cube_key == cube_key).order_by(s.message.c.id).limit(limit)
+        """Return messages in order of id, after the given id; of one session when named. `newest` turns the order."""
+        order = s.message.c.id.desc() if newest else s.message.c.id
+        query = _MESSAGES.where(s.message.c.cube_key == cube_key).order_by(order).limit(limit)
         if session is not None:
             query = query.where(s.session.c.name == session)
         if after is not None:
-            query = query.where(s.message.c.id > after)
+            query = query.where(s.message.c.id < after if newest else s.message.c.id > after)
         return [rows.message(row) for row in self._connection.execute(query)]
 
     def around(self, cube_key: int, session_id: str, positions: Sequence[int]) -> Sequence[StoredMessage]:

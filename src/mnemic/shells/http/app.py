@@ -1,0 +1,117 @@
+"""Puts the server together: the verbs below /v1, the doors for clients of other systems, and what is around them all.
+
+It opens no port and no memory: `mnemic.shells.http.running` does the one, its caller the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route as Place
+
+from mnemic.api import Memory
+from mnemic.api.threads import Threads
+from mnemic.model.caller import LOCAL, Caller
+from mnemic.shells.http import telling
+from mnemic.shells.http.calls import Calls
+from mnemic.shells.http.draining import Draining
+from mnemic.shells.http.framing import Framing, Sizes
+from mnemic.shells.http.gate import Gate
+from mnemic.shells.http.openings import add_openings
+from mnemic.shells.http.operations import Description, verbs_of
+from mnemic.version import __version__
+from mnemic.wire.routes import VERSION
+
+MEGABYTE: Final = 1_000_000
+WAITING: Final = 16
+"""Calls that may wait for each thread that makes calls; one more is told to come again."""
+
+_WORDS: Final = (
+    "A long-term memory for assistants and agents. Each operation is a verb of the Python library, with the same "
+    "names, arguments and results. Errors are problem details (RFC 9457). docs/server.md tells the rest."
+)
+
+
+def build(memory: Memory, *, threads: Threads | None = None, draining: Draining | None = None) -> FastAPI:
+    """Return the app that serves a memory, which should be guarded. The limits are those of the memory's settings.
+
+    Who shuts it down begins `draining` first.
+    """
+    settings = memory.settings
+    threads = threads or threads_of(memory)
+    draining = draining or Draining()
+    around = [
+        Middleware(Framing, draining=draining),
+        Middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5),
+        Middleware(
+            Gate,
+            caller_of=caller_of(memory),
+            threads=threads,
+            draining=draining,
+            origins=origins_of(settings.serve_origins),
+        ),
+        Middleware(
+            Sizes,
+            most=settings.serve_max_megabytes * MEGABYTE,
+            most_lines=settings.serve_max_load_megabytes * MEGABYTE,
+        ),
+    ]
+    app = FastAPI(
+        title="Mnemic", version=__version__, description=_WORDS, docs_url=None, redoc_url=None, openapi_url=None,
+        redirect_slashes=False, middleware=around,
+    )  # fmt: skip
+    app.state.memory, app.state.threads, app.state.draining = memory, threads, draining
+    telling.install(app)
+    add_openings(app, memory, threads, draining)
+    add_verbs(app, memory, threads, draining)
+    return app
+
+
+def threads_of(memory: Memory) -> Threads:
+    """Return the threads that the settings ask for."""
+    settings = memory.settings
+    calls = settings.serve_threads
+    return Threads(calls=calls, streams=settings.serve_streams, waiting=calls * WAITING)
+
+
+def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining) -> None:
+    """Give the app an endpoint for each verb, and the description of all."""
+    verbs = verbs_of(memory)
+    calls = Calls(threads, draining)
+    for verb in verbs:
+        place = Place(VERSION + verb.route.path, calls.endpoint(verb), methods=[verb.route.method])
+        place.methods = {verb.route.method}  # no HEAD: it would make the call and throw the answer away
+        app.router.routes.append(place)
+    told = Description(verbs)
+    own = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        found = own()
+        components = found.setdefault("components", {})
+        components["schemas"] = {**components.get("schemas", {}), **told.schemas}
+        components["securitySchemes"] = {
+            "bearer": {"type": "http", "scheme": "bearer", "description": "A key of `mnemic keys create`."},
+            "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+        }
+        found["paths"] = {**told.paths, **found.get("paths", {})}
+        return found
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way of extending it
+
+
+def caller_of(memory: Memory) -> Callable[[str | None], Caller]:
+    """Return what finds the caller of a key; without keys in this memory, everybody is somebody at the machine."""
+    keys: Any = getattr(memory, "keys", None)
+    if keys is None:
+        return lambda _: LOCAL
+    found: Callable[[str | None], Caller] = keys.caller_of
+    return found
+
+
+def origins_of(setting: str) -> Sequence[str]:
+    """Return the origins that the setting names."""
+    return [each.strip().rstrip("/") for each in setting.split(",") if each.strip()]

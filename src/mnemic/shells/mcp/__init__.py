@@ -1,0 +1,1 @@
+"""The face for models: the Model Context Protocol, over the standard streams of a process and over HTTP."""

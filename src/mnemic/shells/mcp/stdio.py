@@ -1,0 +1,92 @@
+"""The protocol over the standard streams of a process, for one user: it ends when the client closes stdin.
+
+The client gets its first answer before the memory is open: that goes on beside it, and calls wait for it.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import Any, Final, cast
+
+import anyio
+from mcp.server.stdio import stdio_server
+
+from mnemic.api import Memory, Threads
+from mnemic.errors import MnemicError
+from mnemic.shells.mcp.place import Place
+from mnemic.shells.mcp.server import build
+from mnemic.shells.mcp.wire import Lines, Wire
+
+_CALLS: Final = 8  # at one time: there is one client
+
+
+class Opening:
+    """A memory that is being opened on a thread of its own."""
+
+    def __init__(self, open_memory: Callable[[], Memory]) -> None:
+        self._open = open_memory
+        self._opened: Future[Memory] = Future()
+        self._thread = threading.Thread(target=self._run, name="mnemic-mcp-opening", daemon=True)
+
+    def begin(self) -> None:
+        """Begin to open it."""
+        self._thread.start()
+
+    def memory(self) -> Memory:
+        """Return the memory when it is open. Raises what opening it raised."""
+        return self._opened.result()
+
+    def close(self) -> None:
+        """Close it, when it was opened or is being opened."""
+        if self._thread.ident is None:
+            return
+        self._thread.join()
+        if self._opened.exception() is None:
+            self._opened.result().close()
+
+    def _run(self) -> None:
+        try:
+            self._opened.set_result(self._open())
+        except MnemicError as error:
+            self._opened.set_exception(error)
+        except BaseException as error:
+            self._opened.set_exception(error)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a process serves: a place, and which tools."""
+
+    place: Place
+    tools: str = "all"
+
+
+def serve(wire: Wire, open_memory: Callable[[], Memory], session: Session) -> None:
+    """Serve until the client closes stdin, or the process is told to end."""
+    opening = Opening(open_memory)
+    signal.signal(signal.SIGTERM, lambda _number, _frame: signal.raise_signal(signal.SIGINT))
+    try:
+        anyio.run(_serve, wire, opening, session)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        opening.close()
+
+
+async def _serve(wire: Wire, opening: Opening, session: Session) -> None:
+    place = session.place
+    server = build(
+        opening.memory, Threads(calls=_CALLS), place_of=lambda _request: place,
+        whose=f"{place.user!r}'s", tools=session.tools,
+    )  # fmt: skip
+    incoming = cast("Any", Lines(wire.incoming))  # all that the SDK asks of it is to be read line by line
+    outgoing = anyio.wrap_file(TextIOWrapper(wire.outgoing, encoding="utf-8", newline="\n"))
+    async with stdio_server(incoming, outgoing) as (read, write):
+        opening.begin()
+        await server.run(read, write, server.create_initialization_options())

@@ -32,6 +32,7 @@ from mnemic.services.audit import Audit
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.choosing import Choosing
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -57,6 +58,7 @@ from mnemic.services.reader import Reader
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
+from mnemic.services.relaying import Relaying
 from mnemic.services.remember import Remember
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
@@ -93,6 +95,7 @@ class Parts:
     generate: Generate
     chat: Chat
     curate: Curate
+    choosing: Choosing
     changing: Changing
     feedback: FeedbackService
     explain: Explain
@@ -114,6 +117,7 @@ class Parts:
     queue: Queue
     language: Language | None
     accounts: Accounts
+    relaying: Relaying
     preview: Preview
     keys: KeyDesk
     gate: Gate
@@ -250,6 +254,7 @@ def _assembled(
         generate=answers.generate,
         chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
+        choosing=Choosing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
@@ -261,6 +266,7 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        relaying=Relaying(store, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
         keys=KeyDesk(store, clock, scoping),
         gate=Gate(store, clock, audit.refused),

@@ -92,7 +92,25 @@ def composed(memory: Memory) -> FastAPI:
     """Return the whole server of a memory: all doors in one app."""
     from mnemic.shells.http.app import build  # noqa: PLC0415
 
-    return build(memory)
+    app = build(memory)
+    _add_protocol(app, memory)
+    return app
+
+
+def _add_protocol(app: FastAPI, memory: Memory) -> None:
+    """Let models speak to it over the Model Context Protocol, when its package is there."""
+    try:
+        from mnemic.shells.mcp import http  # noqa: PLC0415
+    except ImportError:
+        _log.info("protocol_missing", extra={"package": "mnemic[mcp]"})
+        return
+    from starlette.routing import Route  # noqa: PLC0415
+
+    from mnemic.shells.http import telling  # noqa: PLC0415
+
+    inside = http.mounted(memory, app.state.threads, hosts=None)  # the server around has looked at the host
+    app.router.routes.append(Route("/mcp", inside))
+    telling.register(app, "/mcp", lambda error, _status, _request: http.refusal(error))
 
 
 def _greet(face: Face, address: str, *, with_keys: bool) -> None:

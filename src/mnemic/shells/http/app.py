@@ -5,6 +5,7 @@ It opens no port and no memory: `mnemic.shells.http.running` does the one, its c
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from mnemic.api.threads import Threads
 from mnemic.model.caller import LOCAL, Caller
 from mnemic.shells.http import telling
 from mnemic.shells.http.calls import Calls
+from mnemic.shells.http.doors import cloud
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
@@ -29,6 +31,9 @@ from mnemic.wire.routes import VERSION
 MEGABYTE: Final = 1_000_000
 WAITING: Final = 16
 """Calls that may wait for each thread that makes calls; one more is told to come again."""
+
+DOORS: Final = (cloud,)
+"""Doors for clients that were written for other systems."""
 
 _WORDS: Final = (
     "A long-term memory for assistants and agents. Each operation is a verb of the Python library, with the same "
@@ -68,6 +73,9 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
     telling.install(app)
     add_openings(app, memory, threads, draining)
     add_verbs(app, memory, threads, draining)
+    for door in DOORS:
+        app.include_router(door.router(memory, threads))
+        telling.register(app, door.PREFIX, door.tell)
     return app
 
 
@@ -86,10 +94,11 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
         place = Place(VERSION + verb.route.path, calls.endpoint(verb), methods=[verb.route.method])
         place.methods = {verb.route.method}  # no HEAD: it would make the call and throw the answer away
         app.router.routes.append(place)
-    told = Description(verbs)
     own = app.openapi
 
+    @functools.cache
     def openapi() -> dict[str, Any]:
+        told = Description(verbs)  # a second of work, for those who ask
         found = own()
         components = found.setdefault("components", {})
         components["schemas"] = {**components.get("schemas", {}), **told.schemas}
@@ -100,7 +109,7 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
         found["paths"] = {**told.paths, **found.get("paths", {})}
         return found
 
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way of extending it
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
 
 
 def caller_of(memory: Memory) -> Callable[[str | None], Caller]:

@@ -25,6 +25,7 @@ from mnemic.shells.http import bodies
 from mnemic.shells.http.arguments import Parameter, from_json, from_texts
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.streaming import EventStream, LineStream, until_left
+from mnemic.shells.http.uploads import lines_of, taken_in
 from mnemic.wire.routes import Route
 from mnemic.wire.values import plain
 
@@ -82,6 +83,8 @@ class Calls:
     def _answers(self, verb: Verb) -> Endpoint:
         async def answer(request: Request) -> Response:
             caller: Caller = request.state.caller
+            if verb.route.verb == "load" and bodies.media_type(request) == bodies.LINES:
+                return await self._load(verb, request, caller)
             given = await self.given(verb, request, caller)
 
             def do() -> Response:
@@ -92,6 +95,20 @@ class Calls:
             return await self._threads.call(do, who=caller)
 
         return answer
+
+    async def _load(self, verb: Verb, request: Request, caller: Caller) -> Response:
+        """Read an export that comes as lines; whose it is to be stands in the query."""
+        request.state.route = verb.route.path
+        others = [each for each in verb.parameters if each.name != "lines"]
+        given = from_texts(others, bodies.query_texts(request), verb.route.verb)
+        if "user" not in given:
+            given["user"] = user_of(caller)
+        async with taken_in(request, self._threads) as file:
+
+            def do() -> Response:
+                return reply(verb, given, verb.method(lines_of(file), **given))
+
+            return await self._threads.wait(do, who=caller)
 
     async def _waiting(self, do: Callable[[], Response], request: Request, caller: Caller) -> Response:
         """Make a call that waits for work; it ends early when the client leaves or the server shuts down."""
@@ -138,6 +155,7 @@ class Calls:
 
     async def given(self, verb: Verb, request: Request, caller: Caller) -> dict[str, Any]:
         """Return what a verb is called with. Raises `InputError` naming the field."""
+        request.state.route = verb.route.path
         in_path = [each for each in verb.parameters if each.place == "path"]
         others = [each for each in verb.parameters if each.place != "path"]
         given = from_texts(in_path, bodies.path_texts(request), verb.route.verb)

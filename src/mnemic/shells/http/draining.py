@@ -34,6 +34,10 @@ class Draining:
         """Return what is told to those that come too late."""
         return BusyError("the server is shutting down; nothing was done", retry_after=AGAIN)
 
+    def farewell(self) -> BusyError:
+        """Return what is told to a stream that is open."""
+        return BusyError("the server is shutting down, and the stream ends here; open it again", retry_after=AGAIN)
+
     @contextmanager
     def going_on(self) -> Iterator[None]:
         """Count a request for as long as the block runs."""

@@ -17,9 +17,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemic.errors import TooLargeError
 from mnemic.ids import new_id
+from mnemic.shells.http.bodies import LINES
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.telling import refusal, unforeseen
 from mnemic.tracing import tracing
+from mnemic.wire.routes import BY_VERB, VERSION
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +29,8 @@ REQUEST_ID: Final = "X-Request-Id"
 """The header that names a request: taken over when it is plain, made otherwise, and always sent back."""
 
 _PLAIN: Final = re.compile(r"[\w.:-]{1,128}", re.ASCII)
+_LOAD: Final = VERSION + BY_VERB["load"].path
+_VERBS: Final = f"{VERSION}/".encode("ascii")
 _QUIET: Final = frozenset({"/health", "/ready", "/metrics"})  # who watches asks every few seconds
 _HEADERS: Final = {
     "Server": "mnemic",
@@ -90,9 +94,9 @@ class _Reply:
 
 
 def canonical(scope: Scope) -> str:
-    """Return the path with each part percent-encoded in one way, so that an id may hold a slash."""
+    """Return the path of a verb with each part percent-encoded in one way, so that an id may hold a slash."""
     raw = scope.get("raw_path")
-    if not raw or b"%" not in raw:
+    if not raw or b"%" not in raw or not raw.startswith(_VERBS):
         return str(scope["path"])
     parts = raw.partition(b"?")[0].decode("latin-1").split("/")
     return "/".join(quote(unquote_to_bytes(part), safe="") for part in parts)
@@ -100,7 +104,7 @@ def canonical(scope: Scope) -> str:
 
 def _place(scope: Scope) -> dict[str, Any]:
     """Return where a request went, without what its caller put into the path."""
-    return {"method": scope["method"], "route": getattr(scope.get("route"), "path", None) or "none"}
+    return {"method": scope["method"], "route": scope["state"].get("route", "none")}
 
 
 def _tell(scope: Scope, reply: _Reply, seconds: float) -> None:
@@ -129,8 +133,8 @@ class Sizes:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        lines = headers.get("content-type", "").partition(";")[0].strip().lower() == "application/x-ndjson"
-        most = self._most_lines if lines else self._most
+        lines = headers.get("content-type", "").partition(";")[0].strip().lower() == LINES
+        most = self._most_lines if lines and scope["path"] == _LOAD else self._most
         told = headers.get("content-length", "")
         if told.isdecimal() and int(told[:20]) > most:
             await refusal(scope, _too_large(most), {"Connection": "close"})(scope, receive, send)

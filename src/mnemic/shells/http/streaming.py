@@ -64,12 +64,34 @@ def event_of(piece: Any) -> Event:
     return Event("item", plain(piece))
 
 
-_Heard = Event | MnemicError | None
-"""What comes out of a stream: an event, the error that ends it, or its end."""
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a stream tells its pieces, an error (with the id of the request), and its end."""
+
+    piece: Callable[[Any], bytes]
+    error: Callable[[MnemicError, str], bytes]
+    end: bytes = b""
+
+
+def _piece(piece: Any) -> bytes:
+    return event_of(piece).encode()
+
+
+def _error(error: MnemicError, request_id: str) -> bytes:
+    return Event("error", problem_of(error, request=request_id)).encode()
+
+
+OURS: Final = Manner(_piece, _error)
+"""How our own streams are told."""
+
+_Heard = bytes | MnemicError | None
+"""What comes out of a stream: a piece, the error that ends it, or its end."""
 
 
 class EventStream(Response):
     """Sends events until the pieces end, the client leaves, or the server shuts down; then `left` is set.
+
+    A door for other clients has a `manner` of its own.
 
     With `patient`, the first piece is awaited for a moment before anything is sent, so that a refusal has a status.
     """
@@ -81,7 +103,7 @@ class EventStream(Response):
         left: threading.Event,
         draining: Draining,
         patient: bool = False,
-        tell: Callable[[Any], Event] = event_of,
+        manner: Manner = OURS,
     ) -> None:
         super().__init__(None, 200, _HEADERS, media_type=EVENTS)
         del self.headers["content-length"]
@@ -89,7 +111,7 @@ class EventStream(Response):
         self._left = left
         self._draining = draining
         self._patient = patient
-        self._tell = tell
+        self._manner = manner
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what comes."""
@@ -123,8 +145,8 @@ class EventStream(Response):
             if not begun:
                 await send(start)
                 begun = True
-            body = _COMMENT if silence.cancelled_caught else _told(found, scope)
-            is_over = not silence.cancelled_caught and not isinstance(found, Event)
+            body = _COMMENT if silence.cancelled_caught else self._told(found, scope)
+            is_over = not silence.cancelled_caught and not isinstance(found, bytes)
             await send({"type": "http.response.body", "body": body, "more_body": not is_over})
             if is_over:
                 return
@@ -134,7 +156,7 @@ class EventStream(Response):
         last: _Heard = None
         try:
             async for piece in self._pieces:
-                await put.send(self._tell(piece))
+                await put.send(self._manner.piece(piece))
         except MnemicError as error:
             last = error
         except Exception:  # noqa: BLE001 - boundary: request handler, of a stream that may have begun
@@ -146,14 +168,12 @@ class EventStream(Response):
         async with put:
             await over.wait()
             self._left.set()
-            await put.send(self._draining.refusal())
+            await put.send(self._draining.farewell())
 
-
-def _told(found: _Heard, scope: Scope) -> bytes:
-    if isinstance(found, MnemicError):
-        request_id = str(scope.get("state", {}).get("request_id", ""))
-        return Event("error", problem_of(found, request=request_id)).encode()
-    return b"" if found is None else found.encode()
+    def _told(self, found: _Heard, scope: Scope) -> bytes:
+        if isinstance(found, MnemicError):
+            return self._manner.error(found, str(scope.get("state", {}).get("request_id", "")))
+        return self._manner.end if found is None else found
 
 
 class LineStream(Response):

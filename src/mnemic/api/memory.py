@@ -13,6 +13,7 @@ from mnemic import config, wiring
 from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
+from mnemic.api.relaying import Relay
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
@@ -70,6 +71,7 @@ class Memory:
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
+        self.relay = Relay(self._parts)
         self.keys = Keys(self._parts)
         self._parts.begin()
 
@@ -386,9 +388,17 @@ class Memory:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page."""
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page.
+
+        `where` is a filter as `search` takes one.
+        """
+        if where is not None:
+            return self._parts.choosing.list(
+                where, user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+            )
         return self._parts.curate.list(
             user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
         )

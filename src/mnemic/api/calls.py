@@ -27,6 +27,7 @@ WRITES: Final = frozenset({
     "add", "update", "lock", "restore", "feedback", "undo", "forget", "rebuild", "reorganize", "chat", "chat_stream",
     "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "jobs.cancel", "jobs.retry", "jobs.drop",
     "jobs.set_share", "keys.create", "keys.revoke", "keys.rotate", "keys.drop", "cubes.share", "cubes.unshare",
+    "relay.send", "relay.stream",
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 

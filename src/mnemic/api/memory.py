@@ -13,6 +13,7 @@ from mnemic import config, wiring
 from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
+from mnemic.api.relaying import Relay
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
@@ -23,7 +24,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Message, Session
+from mnemic.model.message import Messages, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -33,8 +34,6 @@ from mnemic.ports.llm import LanguageModel
 
 if TYPE_CHECKING:
     from mnemic.runtime.exposing import Exposed
-
-Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
 
 @watched()
@@ -72,6 +71,7 @@ class Memory:
         self.cubes = Cubes(self._parts)
         self.llm = LanguageModels(self._parts)
         self.jobs = Jobs(self._parts)
+        self.relay = Relay(self._parts)
         self.keys = Keys(self._parts)
         self._parts.begin()
 
@@ -388,9 +388,17 @@ class Memory:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page."""
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page.
+
+        `where` is a filter as `search` takes one.
+        """
+        if where is not None:
+            return self._parts.choosing.list(
+                where, user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+            )
         return self._parts.curate.list(
             user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
         )

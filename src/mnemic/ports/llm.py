@@ -6,8 +6,8 @@ error, never content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
 
 from mnemic.model.language import Prompt, Reply
 
@@ -48,4 +48,24 @@ class ListsModels(Protocol):
 
     def models(self) -> Sequence[str]:
         """Return the names of the models that the server says it has. Raises `mnemic.errors.LanguageError`."""
+        ...
+
+
+@runtime_checkable
+class Relays(Protocol):
+    """What a `LanguageModel` has besides when its server takes requests of OpenAI's chat API as callers write them.
+
+    A request reaches the server whole, and what the server answers comes back whole. Faults are `LanguageError`, as
+    everywhere; its `status` is the server's. Calls from several threads are safe.
+    """
+
+    def relay(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the server's answer to a request (`chat.completion`)."""
+        ...
+
+    def relay_stream(self, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield the server's events (`chat.completion.chunk`) to the last; breaking off before it is an error.
+
+        Only what comes before the first event is tried again. Closing the iterator ends the call.
+        """
         ...

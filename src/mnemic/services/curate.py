@@ -95,7 +95,7 @@ class Curate:
         cube: object = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first; see `Memory.list`."""
-        wanted, back = _kinds(kinds), check_flag(newest, "newest")
+        wanted, back = kinds_of(kinds), check_flag(newest, "newest")
         name = None if session is None else check_id(session, "session")
         start = None if after is None else check_id(after, "after")
         most = check_count(limit, "limit", most=LIMIT)
@@ -254,7 +254,8 @@ def _memories(tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | 
     return found
 
 
-def _kinds(given: object) -> tuple[str, ...]:
+def kinds_of(given: object) -> tuple[str, ...]:
+    """Return the kinds that a caller names, all for None. Raises `InputError` for one that is not listed."""
     if given is None:
         return KINDS
     found: list[str] = []

@@ -11,23 +11,24 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from mnemic.core.breaker import Breaker
-from mnemic.errors import BudgetError, LanguageError, ModelError, StoreError
+from mnemic.errors import BudgetError, InputError, LanguageError, ModelError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.figure import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from mnemic.model.language import Call, Prompt, Reply, Turn
 from mnemic.model.moment import midnight
 from mnemic.ports.clock import Clock
-from mnemic.ports.llm import LanguageModel
+from mnemic.ports.llm import LanguageModel, Relays
 from mnemic.ports.spans import UNWATCHED, Watch
 from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens, sound
 from mnemic.tracing import carried, current, tracing
+from mnemic.wire.completions import Heard, prompt_of
 
 _log = logging.getLogger(__name__)
 
@@ -117,6 +118,52 @@ class Language:
             raise
         finally:  # a caller that stops listening has been answered in part
             account.close(reply, None)
+
+    def relay(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Mapping[str, Any]:
+        """Return the model's server's own answer to a request. Raises `BudgetError`, `LanguageError`, `InputError`."""
+        server, prompt, heard = self._server(), prompt_of(request), Heard()
+        account = self._begun(prompt, purpose, cube_key, purpose)
+        try:
+            with tracing(span=account.span.id):
+                body = server.relay(request)
+            heard.add(body, part="message")
+            account.close(_sound_reply(heard.reply(prompt)), None)
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        finally:
+            account.close(None, None)
+        return body
+
+    def relay_stream(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Iterator[Mapping[str, Any]]:
+        """Yield the events of the model's server as they come. Who is refused is told before the first is asked for."""
+        server, prompt = self._server(), prompt_of(request)
+        account = self._begun(prompt, purpose, cube_key, purpose)
+        return self._relayed(server.relay_stream(request), prompt, account)
+
+    def _relayed(
+        self, events: Iterator[Mapping[str, Any]], prompt: Prompt, account: _Account
+    ) -> Iterator[Mapping[str, Any]]:
+        heard, reply = Heard(), None
+        if (trace := current()) is not None:
+            events = carried(replace(trace, span=account.span.id or trace.span), events)
+        try:
+            for event in events:
+                account.heard += sound(heard.add(event))
+                yield event
+            reply = _sound_reply(heard.reply(prompt))
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        finally:
+            account.close(reply, None)
+
+    def _server(self) -> Relays:
+        if isinstance(self._model, Relays):
+            return self._model
+        raise InputError(
+            "llm", f"{self.name} is not asked through OpenAI's API; set llm to `openai` and llm_base_url to its server"
+        )
 
     def settle(self, call: Call, prompt: Prompt, *, healthy: bool | None) -> None:
         """Account a call that has ended, and tell the breaker how (None: nobody knows).

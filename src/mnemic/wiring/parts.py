@@ -31,6 +31,7 @@ from mnemic.services.answer import AnswerService
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.choosing import Choosing
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -55,6 +56,7 @@ from mnemic.services.reader import Reader
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
+from mnemic.services.relaying import Relaying
 from mnemic.services.remember import Remember
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
@@ -90,6 +92,7 @@ class Parts:
     generate: Generate
     chat: Chat
     curate: Curate
+    choosing: Choosing
     changing: Changing
     feedback: FeedbackService
     explain: Explain
@@ -110,6 +113,7 @@ class Parts:
     queue: Queue
     language: Language | None
     accounts: Accounts
+    relaying: Relaying
     preview: Preview
     keys: KeyDesk
     gate: Gate
@@ -241,6 +245,7 @@ def _assembled(
         generate=answers.generate,
         chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
+        choosing=Choosing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
@@ -251,6 +256,7 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
+        relaying=Relaying(store, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
         keys=KeyDesk(store, clock, scoping),
         gate=Gate(store, clock),

@@ -107,6 +107,43 @@ class OpenAIChat:
             self._inside.add(model)
         yield reply
 
+    def relay(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the server's answer to a request as a caller wrote it."""
+        with self._line.telling():
+            body = as_json(self._line.post(_ROUTE, {**request, "stream": False}, stream=False))
+            if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
+                _Written().add(body, self._line, part="message")  # tells an error that came with a status of 200
+                raise self._line.fault(
+                    f"answered with something that is no completion: {str(body)[:200]!r}", passing=True
+                )
+            return body
+
+    def relay_stream(self, request: Mapping[str, Any]) -> Generator[Mapping[str, Any], None, None]:
+        """Yield the server's events as they come.
+
+        Its counts of tokens are asked for, as what is spent is accounted; a server that knows no such wish is asked
+        without.
+        """
+        wished = request.get("stream_options")
+        counting = {**(wished if isinstance(wished, Mapping) else {}), "include_usage": True}
+        finished = False
+        with self._line.telling():
+            events, _ = self._line.agreed(
+                lambda options: self._line.post(_ROUTE, _streamed(request, options), stream=True),
+                counting,
+                lambda options, said: wished if options is counting and "stream_options" in said else None,
+            )
+            try:
+                for event in events:
+                    if not isinstance(event, dict) or isinstance(event.get("error"), dict):
+                        _Written().add(event, self._line)
+                    finished = finished or _ends(event)
+                    yield event
+            finally:
+                events.close()
+            if not finished:
+                raise self._line.fault("broke off in the middle of its answer; try again", passing=True)
+
     def models(self) -> list[str]:
         """Return the names of the models that the server says it has."""
         with self._line.telling():
@@ -223,6 +260,18 @@ class _Written:
         self.aside += next((text for name in _THOUGHTS if (text := _text(message.get(name)))), "")
         self.tools = self.tools or bool(message.get("tool_calls"))
         return said
+
+
+def _streamed(request: Mapping[str, Any], options: object) -> dict[str, Any]:
+    """Return a request for a stream; None for the options leaves them out."""
+    left = {name: value for name, value in request.items() if name != "stream_options"}
+    return {**left, "stream": True} | ({} if options is None else {"stream_options": options})
+
+
+def _ends(event: Mapping[str, Any]) -> bool:
+    """Tell whether an event says that an answer has come to its end."""
+    choices = event.get("choices")
+    return isinstance(choices, list) and any(isinstance(each, dict) and each.get("finish_reason") for each in choices)
 
 
 def _text(content: object) -> str:

@@ -69,6 +69,11 @@ class Only(GroupedMetadata):
         raise ValueError(self._why)
 
 
+def unset(why: str) -> Only:
+    """Mark a switch that may only be absent, null or false."""
+    return Only(False, why=why)  # noqa: FBT003 - the value that is allowed
+
+
 def refused(why: str) -> Only:
     """Mark a field that may only be absent, null or an empty list."""
     return Only([], why=why)

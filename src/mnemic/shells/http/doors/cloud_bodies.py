@@ -6,21 +6,24 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from mnemic.shells.http.doors.asking import Asked, Only, refused
+from mnemic.shells.http.doors.asking import Asked, Only, refused, unset
 
-NO_PUBLIC: Final = Only(False, why="there is no memory that all users of a project share; share a cube instead")
+NO_PUBLIC: Final = unset("there is no memory that all users of a project share; share a cube instead")
 NO_LEARNING: Final = refused("knowledge bases do not learn from conversations; leave it out")
 NO_VIEWS: Final = refused("all that can be read out of messages is read; leave it out")
-NO_TOOLS: Final = Only(False, why="there are no memories of tools; leave it out or send false")
-NO_SKILLS: Final = Only(False, why="there are no skills; leave it out or send false")
-NO_INTERNET: Final = Only(False, why="the internet is not searched; leave it out or send false")
-NO_STOP: Final = Only(False, why="a chat that runs is stopped by closing its connection; leave it out or send false")
-NO_MOS_CUBE: Final = Only(False, why="there is no MemOS cube; leave it out or send false")
+NO_TOOLS: Final = unset("there are no memories of tools; leave it out or send false")
+NO_SKILLS: Final = unset("there are no skills; leave it out or send false")
+NO_INTERNET: Final = unset("the internet is not searched; leave it out or send false")
+NO_STOP: Final = unset("a chat that runs is stopped by closing its connection; leave it out or send false")
+NO_MOS_CUBE: Final = unset("there is no MemOS cube; leave it out or send false")
 NO_CHAT_FILTER: Final = refused("a chat reads all of the user's memory; search with the filter instead")
 NO_CHAT_LABELS: Final = refused("what is said in a chat is stored without labels; add it by add/message to have them")
 ALL_FORMS: Final = Only("memory", why="memories are given in the format `memory`; others are not known")
 CHAT_COUNT: Final = Only(6, why="a chat takes as many memories as fit its budget of tokens; leave it out")
-WITH_PREFERENCES: Final = Only(True, why="a chat always has the user's preferences in mind; leave it out or send true")
+WITH_PREFERENCES: Final = Only(
+    True,  # noqa: FBT003 - the value that is allowed
+    why="a chat always has the user's preferences in mind; leave it out or send true",
+)
 NO_TOP_P: Final = Only(0.95, why="is not passed on to the model; use temperature")
 NO_RELATIVITY: Final = refused("a chat takes the best memories that fit; search with a threshold instead")
 NO_APP: Final = refused("feedback is stored without labels; leave it out")

@@ -56,9 +56,15 @@ class CloudCalls:
         user = one_subject(body.user_id, body.agent_id)
         views = body.include_memory_view
         places = [Within(user), *recalling.bases_of(body.knowledgebase_ids, self._caller, self._named)]
-        options = {"where": where_of(body.filter), "threshold": body.relativity}
-        data: dict[str, Any] = {"memory_detail_list": [], "preference_detail_list": [], "message_detail_list": None,
-                                "tool_memory_detail_list": [], "skill_detail_list": [], "preference_note": ""}  # fmt: skip
+        options = {"where": where_of(body.filter), "threshold": shapes.threshold_of(body.relativity)}
+        data: dict[str, Any] = {
+            **{
+                f"{name}_list": []
+                for name in ("memory_detail", "preference_detail", "tool_memory_detail", "skill_detail")
+            },
+            "message_detail_list": None,
+            "preference_note": "",
+        }
         facts = None if views is None else [*(["message", "fact", "insight"] if "detail_factual" in views else [])]
         if facts is None or facts:
             most = body.given("memory_limit_number")
@@ -73,7 +79,7 @@ class CloudCalls:
                 self._memory, places, body.query, limit=body.given("memory_limit_number"), kinds="event", **options
             )
             data["event_detail_list"] = [
-                shapes.flat_event(record, self._name(hit.id, at, hit.cube), round(hit.score, 4))
+                shapes.flat_event(record, self._name(hit.id, at, hit.cube), shapes.relativity(hit.score))
                 for record, hit, at in recalling.records_of(self._memory, hits)
             ]
         if views is not None and "profile" in views:
@@ -226,7 +232,7 @@ class CloudCalls:
         most = body.given("preference_limit_number")
         hits = recalling.found_in(self._memory, places, body.query, limit=most, kinds=recalling.PREFERENCES, **options)
         data["preference_detail_list"] = [
-            shapes.flat_preference(record, self._name(hit.id, at, hit.cube), round(hit.score, 4))
+            shapes.flat_preference(record, self._name(hit.id, at, hit.cube), shapes.relativity(hit.score))
             for record, hit, at in recalling.records_of(self._memory, hits)
         ]
         if data["preference_detail_list"]:
@@ -242,13 +248,9 @@ class CloudCalls:
     def _chat_options(self, body: asked.CloudChat) -> dict[str, Any]:
         options: dict[str, Any] = {"session": body.conversation_id, "agent": body.agent_id}
         options["store"] = body.given("add_message_on_answer")
-        for name, value in (("system", body.system_prompt), ("model", body.model_name)):
-            if value:
-                options[name] = value
-        for name, usual in _DEFAULT.items():
-            value = getattr(body, name)
-            if value is not None and value != usual:
-                options[name] = value
+        said = {"system": body.system_prompt or None, "model": body.model_name or None}
+        said |= {name: value for name, usual in _DEFAULT.items() if (value := getattr(body, name)) != usual}
+        options |= {name: value for name, value in said.items() if value is not None}
         bases = recalling.bases_of(body.knowledgebase_ids, self._caller, self._named)
         if bases:
             options["cubes"] = self._own_and(body.user_id, bases)

@@ -1,4 +1,4 @@
-"""Searching and listing as both of MemOS's faces need it: over a user's memory and knowledge bases, by kind, by page."""
+"""Searching and listing as both of MemOS's faces need it: over several cubes, by kind, by page."""
 
 from __future__ import annotations
 

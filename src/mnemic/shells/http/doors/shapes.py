@@ -1,11 +1,12 @@
 """What MemOS's clients send and read, from and to our values: messages in; hits, memories and jobs out.
 
-Both of its faces name the same things: `cloud` writes them flat, with times in milliseconds; `product` writes items with
-metadata beside them.
+Both of its faces name the same things: the cloud has them flat, with times in milliseconds; the open server has items
+with metadata beside them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -25,7 +26,9 @@ LONG_TERM: Final = "LongTermMemory"
 USER: Final = "UserMemory"
 PREFERENCE: Final = "PreferenceMemory"
 
-PREFERENCE_NOTE: Final = "The preferences above were stated by the user or follow from what the user said. What the user says now counts more."
+PREFERENCE_NOTE: Final = (
+    "The preferences above were stated by the user or follow from what was said. What the user says now counts more."
+)
 """What a prompt is told beside preferences."""
 
 _LISTS: Final = {
@@ -47,28 +50,30 @@ def messages_of(given: Sequence[Any], metadata: Mapping[str, Any], field: str = 
 
 
 def _message(given: Any, metadata: Mapping[str, Any], place: str) -> dict[str, Any]:
-    if isinstance(given, str):
-        given = {"role": "user", "content": given}
-    if not isinstance(given, Mapping):
-        raise InputError(place, f"needs an object with role and content, got {type(given).__name__}")
-    if "role" not in given and given.get("type") in _RAW:  # an item without a dialogue around it
-        given = {"role": "user", "content": [dict(given)]}
+    said = _as_object(given, place)
     found: dict[str, Any] = {"metadata": dict(metadata)} if metadata else {}
-    for name, value in given.items():
-        if value is None:
-            continue
-        if name in _OURS:
-            found[name] = value
-        elif name in _MESSAGE:
-            found[_MESSAGE[name]] = value
+    for name, value in said.items():
+        if name in _OURS or name in _MESSAGE:
+            found[_MESSAGE.get(name, name)] = value
         elif name not in _SPEAKER:
             raise InputError(f"{place}.{name}", "is not a field of a message here; put it into info")
-    speaker = next((given[name] for name in _SPEAKER if given.get(name)), None)
+    speaker = next((said[name] for name in _SPEAKER if said.get(name)), None)
     if speaker is not None:
         found.setdefault("name", speaker)
     if "content" not in found and "tool_calls" not in found:
         raise InputError(f"{place}.content", "is missing")
     return found
+
+
+def _as_object(given: Any, place: str) -> dict[str, Any]:
+    """Return a message with its role, without what is null; a bare text or item was said by the user."""
+    if isinstance(given, str):
+        return {"role": "user", "content": given}
+    if not isinstance(given, Mapping):
+        raise InputError(place, f"needs an object with role and content, got {type(given).__name__}")
+    if "role" not in given and given.get("type") in _RAW:
+        return {"role": "user", "content": [dict(given)]}
+    return {str(name): value for name, value in given.items() if value is not None}
 
 
 def metadata_of(info: Mapping[str, Any] | None, beside: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +108,7 @@ def flat_hit(hit: Hit, name: str) -> dict[str, Any]:
         "confidence": None,
         "tags": hit.metadata.get("tags") or [],
         "info": dict(hit.metadata),
-        "relativity": round(hit.score, 4),
+        "relativity": relativity(hit.score),
         "kind": hit.kind,
         "speaker": hit.speaker,
         "note": hit.note,
@@ -193,14 +198,16 @@ def flat_message(message: StoredMessage) -> dict[str, Any]:
 
 def node_of_hit(hit: Hit, cube: str) -> dict[str, Any]:
     """Return a hit as an item of a group of `/product/search`."""
-    sources = [{"type": "chat", "message_id": each.message_id, "content": each.quote, "chat_time": each.said_at.isoformat(),
-                "role": "", "speaker": each.speaker} for each in hit.sources]  # fmt: skip
+    sources = [
+        {"type": "chat", "message_id": each.message_id, "content": each.quote, "chat_time": each.said_at.isoformat()}
+        for each in hit.sources
+    ]
     metadata = {
         "memory_type": memory_type(hit.kind),
         "kind": hit.kind,
         "session_id": hit.session,
         "status": "activated" if hit.valid_to is None else "archived",
-        "relativity": round(hit.score, 4),
+        "relativity": relativity(hit.score),
         "sources": sources,
         "created_at": hit.said_at.isoformat(),
         "updated_at": hit.said_at.isoformat(),
@@ -293,3 +300,16 @@ def extracted(found: Extraction, wanted: Sequence[str] | None) -> dict[str, Any]
                 "memory_time": millis(item.valid_from), "kind": item.kind.value,
             })  # fmt: skip
     return {"success": True, **lists, "mode": found.mode, "notes": list(found.notes)}
+
+
+def relativity(score: float) -> float:
+    """Return a score on the scale of MemOS's, where what bears on the question lies above 0.45.
+
+    Ours is a probability, of which a tenth is much among many candidates: its cube root puts that tenth at 0.46.
+    """
+    return round(math.cbrt(max(score, 0.0)), 4)
+
+
+def threshold_of(least: float | None) -> float | None:
+    """Return the score that a relativity stands for; None for none, and for 0, which cuts nothing."""
+    return float(min(least, 1.0) ** 3) if least else None

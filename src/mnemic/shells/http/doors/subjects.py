@@ -64,7 +64,7 @@ def one_subject(user: str | None, agent: str | None, *, either: str = "user_id")
     if bool(user) == bool(agent):
         told = "give user_id or agent_id, not both" if user else "give user_id or agent_id"
         raise InputError(either, told)
-    return user if user else agent_name(str(agent))
+    return user or agent_name(str(agent))
 
 
 def subjects(users: str | Sequence[str] | None, agents: str | Sequence[str] | None) -> tuple[list[str], str | None]:

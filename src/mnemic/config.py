@@ -220,6 +220,19 @@ class Settings:
         return timedelta(hours=self.stm_quiet_hours)
 
 
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """Where a client finds its server, as the environment says it: `MNEMIC_URL` and `MNEMIC_KEY`."""
+
+    url: str = ""
+    key: str = field(default="", repr=False)
+
+
+def remote() -> Remote:
+    """Return what the environment says about a server that a client calls."""
+    return Remote(**{each.name: os.environ.get(PREFIX + each.name.upper(), "") for each in fields(Remote)})
+
+
 def load(path: str | Path | None = None, given: Settings | Mapping[str, Any] | None = None) -> Settings:
     """Return the settings for a memory in `path`: what was given, else the environment, the file, the default."""
     if isinstance(given, Settings):
@@ -241,7 +254,8 @@ def load(path: str | Path | None = None, given: Settings | Mapping[str, Any] | N
 
 def _from_environment() -> dict[str, Any]:
     known = {PREFIX + field.name.upper(): field.name for field in fields(Settings)}
-    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX)}
+    clients = {PREFIX + field.name.upper() for field in fields(Remote)}
+    found = {name: value for name, value in os.environ.items() if name.startswith(PREFIX) and name not in clients}
     unknown = sorted(set(found) - set(known))
     if unknown:
         raise InputError(unknown[0], f"is not a setting of Mnemic (environment); known: {', '.join(sorted(known))}")

@@ -1,4 +1,4 @@
-"""Ids that sort by time, and hashes that name content.
+"""Ids that sort by time, ids that callers give, and hashes that name content.
 
 Ids are UUIDv7 (RFC 9562, section 5.7): 48 bits of Unix milliseconds, then a 12-bit counter that keeps ids of one
 process in order inside a millisecond, then 62 random bits. They are opaque to everyone else: never parsed.
@@ -11,6 +11,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from typing import Final
+
+from mnemic.errors import InputError
+
+ID_LIMIT: Final = 512
+"""Characters of an id that a caller may choose."""
 
 _lock = threading.Lock()
 _last = [0]  # milliseconds << 12 | counter, of the last id that this process made
@@ -41,3 +47,19 @@ def content_hash(*parts: str) -> str:
         digest.update(len(data).to_bytes(8))
         digest.update(data)
     return digest.hexdigest()
+
+
+def check_id(value: object, field: str) -> str:
+    """Return a caller's id as text; raise `InputError` when it is empty, too long or of another type."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise InputError(field, f"needs a string or a whole number, got {type(value).__name__}")
+    if isinstance(value, int) and value.bit_length() > ID_LIMIT:
+        raise InputError(field, f"is a number of {value.bit_length()} bits; at most {ID_LIMIT} are allowed")
+    text = str(value)
+    if not text.strip():
+        raise InputError(field, "is empty; give an id")
+    if len(text) > ID_LIMIT:
+        raise InputError(field, f"has {len(text)} characters; at most {ID_LIMIT} are allowed")
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise InputError(field, "holds a NUL or a lone surrogate; ids must be plain text")
+    return text

@@ -12,7 +12,7 @@ import pytest
 from tests.conventions.sources import PACKAGE, ROOT
 
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
-VERBS = ("demo", "test", "check", "bench", "faults", "serve", "shell", "model", "cli", "clean", "help")
+VERBS = ("demo", "test", "check", "bench", "faults", "serve", "shell", "faces", "model", "cli", "clean", "help")
 SPAN = re.compile(r"`([^`\s]+)`")
 LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)

@@ -24,7 +24,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Message, Session
+from mnemic.model.message import Messages, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -34,8 +34,6 @@ from mnemic.ports.llm import LanguageModel
 
 if TYPE_CHECKING:
     from mnemic.runtime.exposing import Exposed
-
-Messages = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any]]
 
 
 @watched()

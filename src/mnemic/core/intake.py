@@ -13,6 +13,8 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final
 
 from mnemic.errors import InputError, InputFaults
+from mnemic.ids import ID_LIMIT as ID_LIMIT
+from mnemic.ids import check_id as check_id
 from mnemic.ids import content_hash
 from mnemic.model.message import Message, MessageRole
 from mnemic.model.moment import offset_minutes, to_micros
@@ -29,9 +31,6 @@ ROLES: Final[Mapping[str, MessageRole]] = {
     "function": MessageRole.TOOL,
 }
 """The roles that chat APIs use, and what they are here."""
-
-ID_LIMIT: Final = 512
-"""Characters of an id that a caller may choose."""
 
 NESTING_LIMIT: Final = 64
 """Levels of lists and objects inside content or metadata."""
@@ -63,22 +62,6 @@ class Incoming:
     external_id: str | None
     metadata: Mapping[str, Any]
     dedupe: str | None
-
-
-def check_id(value: object, field: str) -> str:
-    """Return a caller's id as text; raise `InputError` when it is empty, too long or of another type."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(field, f"needs a string or a whole number, got {type(value).__name__}")
-    if isinstance(value, int) and value.bit_length() > ID_LIMIT:
-        raise InputError(field, f"is a number of {value.bit_length()} bits; at most {ID_LIMIT} are allowed")
-    text = str(value)
-    if not text.strip():
-        raise InputError(field, "is empty; give an id")
-    if len(text) > ID_LIMIT:
-        raise InputError(field, f"has {len(text)} characters; at most {ID_LIMIT} are allowed")
-    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-        raise InputError(field, "holds a NUL or a lone surrogate; ids must be plain text")
-    return text
 
 
 def check_count(value: object, field: str, *, least: int = 1, most: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -38,6 +38,10 @@ class Message:
     metadata: Mapping[str, Json] | None = None
     tool_calls: Json = None
     tool_call_id: str | None = None
+
+
+Messages = str | Message | Mapping[str, Json] | Sequence[str | Message | Mapping[str, Json]]
+"""What a caller may give as messages: one or many, each a string, an object or a `Message`."""
 
 
 @dataclass(frozen=True, slots=True)

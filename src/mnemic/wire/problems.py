@@ -42,7 +42,8 @@ STATUS: Final[Mapping[str, int]] = {
 }
 """The HTTP status of each code."""
 
-_STANDARD: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "field", "faults", "request"})
+_STANDARD: Final = frozenset({"type", "title", "status", "detail", "instance", "code", "faults", "request"})
+"""Members of a problem that are ours or the standard's. Fields of an error with such a name travel below `fields`."""
 
 
 def plain_error(error: MnemicError) -> dict[str, Any]:
@@ -61,7 +62,10 @@ def problem_of(error: MnemicError, *, request: str = "") -> dict[str, Any]:
     code, detail = told.pop("code"), told.pop("message")
     status = STATUS[code]
     title = HTTPStatus(status).phrase
+    hidden = {name: told.pop(name) for name in error.fields if name in _STANDARD}
     found = {"type": f"{TYPE}{code}", "title": title, "status": status, "detail": detail, "code": code, **told}
+    if hidden:
+        found["fields"] = hidden
     return {**found, "request": request} if request else found
 
 
@@ -71,12 +75,14 @@ def error_of(problem: Mapping[str, Any]) -> MnemicError:
     detail = str(problem.get("detail") or problem.get("message") or problem.get("title") or "no reason was given")
     if kind is None:
         return UnreachableError(f"the server answered with an error that is not Mnemic's: {detail}")
-    fields = {name: value for name, value in problem.items() if name not in _STANDARD and name != "message"}
+    fields = {name: value for name, value in problem.items() if name not in {*_STANDARD, "message", "fields"}}
+    if isinstance(hidden := problem.get("fields"), Mapping):
+        fields |= hidden
     if not issubclass(kind, InputError):
         return kind(detail, **fields)
-    field = str(problem.get("field", ""))
-    if faults := problem.get("faults"):
-        inner = [error_of(fault) for fault in faults]
+    field = str(fields.pop("field", ""))
+    if isinstance(faults := problem.get("faults"), list):
+        inner = [error_of(fault) for fault in faults if isinstance(fault, Mapping)]
         return InputFaults(field, [each for each in inner if isinstance(each, InputError)])
     return kind(field, detail.removeprefix(f"{field}: "), **fields)
 
@@ -88,5 +94,7 @@ def _every(kind: type[MnemicError]) -> Iterator[type[MnemicError]]:
 
 
 _KINDS: Final[Mapping[str, type[MnemicError]]] = {
-    kind.code: kind for kind in _every(errors.MnemicError) if kind is not InputFaults
+    kind.code: kind
+    for kind in _every(errors.MnemicError)
+    if kind is not InputFaults and kind.__module__ == errors.__name__  # a face may have some of its own
 }

@@ -5,6 +5,7 @@ It opens no port and no memory: `mnemic.shells.http.running` does the one, its c
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -94,10 +95,11 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
         place = Place(VERSION + verb.route.path, calls.endpoint(verb), methods=[verb.route.method])
         place.methods = {verb.route.method}  # no HEAD: it would make the call and throw the answer away
         app.router.routes.append(place)
-    told = Description(verbs)
     own = app.openapi
 
+    @functools.cache
     def openapi() -> dict[str, Any]:
+        told = Description(verbs)  # a second of work, for those who ask
         found = own()
         components = found.setdefault("components", {})
         components["schemas"] = {**components.get("schemas", {}), **told.schemas}
@@ -108,7 +110,7 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
         found["paths"] = {**told.paths, **found.get("paths", {})}
         return found
 
-    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way of extending it
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
 
 
 def caller_of(memory: Memory) -> Callable[[str | None], Caller]:

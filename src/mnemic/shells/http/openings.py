@@ -75,7 +75,8 @@ def add_openings(app: FastAPI, memory: Memory, threads: Threads, draining: Drain
         return HTMLResponse(told, headers={"Content-Security-Policy": _POLICY})
 
     async def description(request: Request) -> Response:
-        return Response(json.dumps(request.app.openapi()), media_type=JSON)
+        told = await threads.call(lambda: json.dumps(request.app.openapi()))
+        return Response(told, media_type=JSON)
 
     async def icon(_: Request) -> Response:
         return Response(None, 204)

@@ -23,7 +23,7 @@ MOST_TOKENS: Final = 20_000
 Budget = Annotated[
     int,
     Field(
-        ge=100, le=MOST_TOKENS,
+        ge=300, le=MOST_TOKENS,
         description="Most tokens the result may take in your context. What does not fit is counted in `left_out`.",
     ),
 ]  # fmt: skip

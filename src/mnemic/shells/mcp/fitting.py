@@ -14,6 +14,9 @@ from mnemic.text import estimate_tokens, sound
 
 R = TypeVar("R", bound=Result)
 
+_BESIDE: Final = ("sources", "metadata", "note", "before", "reason")
+"""Fields without which an entry still says what it says."""
+
 FRAME: Final = 60
 """Tokens kept for what stands around the entries."""
 
@@ -33,15 +36,18 @@ def written(value: object) -> str:
 
 
 def fit(entries: Iterable[R], budget: int) -> tuple[list[R], int]:
-    """Return the entries that fit, in order, and how many were left out; the first is kept whatever its size."""
+    """Return the entries that fit, in order, and how many were left out.
+
+    The first one is always kept: where it would be too much, without what stands beside its text.
+    """
     kept: list[R] = []
     room, left = budget - FRAME, 0
     for entry in entries:
         cost = tokens(entry)
-        if left or (kept and cost > room):
+        if kept and (left or cost > room):
             left += 1
             continue
-        kept.append(entry)
+        kept.append(entry if cost <= room else _bare(entry))
         room -= cost
     return kept, left
 
@@ -60,6 +66,11 @@ def cut(text: str, budget: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if estimate_tokens(text[:middle]) <= budget else (low, middle - 1)
     return text[: max(low, 1)]
+
+
+def _bare(entry: R) -> R:
+    absent = {name: field.get_default() for name, field in type(entry).model_fields.items() if name in _BESIDE}
+    return entry.model_copy(update=absent)
 
 
 def _sound(value: Any) -> Any:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
-from io import TextIOWrapper
 from typing import Any, Final, cast
 
 import anyio
@@ -20,7 +19,7 @@ from mnemic.api import Memory, Threads
 from mnemic.errors import MnemicError
 from mnemic.shells.mcp.place import Place
 from mnemic.shells.mcp.server import build
-from mnemic.shells.mcp.wire import Lines, Wire
+from mnemic.shells.mcp.wire import Conversation, Wire
 
 _CALLS: Final = 8  # at one time: there is one client
 
@@ -85,8 +84,7 @@ async def _serve(wire: Wire, opening: Opening, session: Session) -> None:
         opening.memory, Threads(calls=_CALLS), place_of=lambda _request: place,
         whose=f"{place.user!r}'s", tools=session.tools,
     )  # fmt: skip
-    incoming = cast("Any", Lines(wire.incoming))  # all that the SDK asks of it is to be read line by line
-    outgoing = anyio.wrap_file(TextIOWrapper(wire.outgoing, encoding="utf-8", newline="\n"))
-    async with stdio_server(incoming, outgoing) as (read, write):
+    both = cast("Any", Conversation(wire))  # of a file, the SDK asks for its lines, `write` and `flush`
+    async with stdio_server(both, both) as (read, write):
         opening.begin()
         await server.run(read, write, server.create_initialization_options())

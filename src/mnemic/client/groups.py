@@ -1,0 +1,210 @@
+"""The groups of a client's verbs.
+
+Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mnemic.client.asking import Gives
+from mnemic.client.line import Line, Stream
+from mnemic.model.job import Job, Share, StateCount, Task
+from mnemic.model.language import Call, Prompt, Reply, Usage
+from mnemic.model.receipt import Forgotten
+from mnemic.model.scope import Cube
+
+
+class Cubes:
+    """Namespaces of memories: `client.cubes`."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def create(self, name: str, *, user: str | int | None = None, kind: str = "project") -> Cube:
+        """Create a cube that the user owns: a project's, an agent's or a knowledge base's. See
+        `Memory.cubes.create`.
+        """
+        return self._line.call("cubes.create", Gives[Cube](), name=name, user=user, kind=kind)
+
+    def list(self, *, user: str | int | None = None) -> Sequence[Cube]:
+        """Return the cubes that the user may read, oldest first. See `Memory.cubes.list`."""
+        return self._line.call("cubes.list", Gives[Sequence[Cube]](), user=user)
+
+    def delete(self, cube: str, *, user: str | int | None = None) -> Forgotten:
+        """Erase a cube with all that is in it; only its owner may. See `Memory.cubes.delete`."""
+        return self._line.call("cubes.delete", Gives[Forgotten](), cube=cube, user=user)
+
+
+class LanguageModels:
+    """The language model, when one is configured, and what it cost: `client.llm`."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def complete(
+        self,
+        prompt: Prompt,
+        *,
+        user: str | int | None = None,
+        purpose: str = "caller",
+        cube: str | None = None,
+    ) -> Reply:
+        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it. See
+        `Memory.llm.complete`.
+        """
+        return self._line.call("llm.complete", Gives[Reply](), prompt=prompt, user=user, purpose=purpose, cube=cube)
+
+    def usage(self, *, user: str | int | None = None, cube: str | None = None) -> Usage:
+        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model. See
+        `Memory.llm.usage`.
+        """
+        return self._line.call("llm.usage", Gives[Usage](), user=user, cube=cube)
+
+    def calls(self, *, user: str | int | None = None, limit: int = 100, cube: str | None = None) -> Sequence[Call]:
+        """Return the last calls, newest first. See `Memory.llm.calls`."""
+        return self._line.call("llm.calls", Gives[Sequence[Call]](), user=user, limit=limit, cube=cube)
+
+
+class Jobs:
+    """Background work: `client.jobs`."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def list(
+        self,
+        *,
+        user: str | int | None = None,
+        open_only: bool = False,
+        states: Sequence[str] | str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        cube: str | None = None,
+    ) -> Sequence[Job]:
+        """Return jobs, newest first; the last id as `after` gives the next page. See `Memory.jobs.list`."""
+        return self._line.call(
+            "jobs.list",
+            Gives[Sequence[Job]](),
+            user=user,
+            open_only=open_only,
+            states=states,
+            kinds=kinds,
+            after=after,
+            limit=limit,
+            cube=cube,
+        )
+
+    def iterate(
+        self,
+        *,
+        user: str | int | None = None,
+        open_only: bool = False,
+        states: Sequence[str] | str | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: str | None = None,
+        cube: str | None = None,
+    ) -> Iterator[Job]:
+        """Yield all that `list` would give, page by page, to the end. See `Memory.jobs.iterate`."""
+        return self._line.pages(
+            "jobs.list",
+            Gives[Sequence[Job]](),
+            user=user,
+            open_only=open_only,
+            states=states,
+            kinds=kinds,
+            after=after,
+            cube=cube,
+        )
+
+    def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Job:
+        """Return a job: its state, tries, times, and why it failed. See `Memory.jobs.get`."""
+        return self._line.call("jobs.get", Gives[Job](), id=id, user=user, cube=cube)
+
+    def task(self, task: str | int, *, user: str | int | None = None, cube: str | None = None) -> Task:
+        """Return a task of your own (`add(…, task=…)`): its state, its jobs and what they led to. See
+        `Memory.jobs.task`.
+        """
+        return self._line.call("jobs.task", Gives[Task](), task=task, user=user, cube=cube)
+
+    def counts(self, *, user: str | int | None = None, cube: str | None = None) -> Sequence[StateCount]:
+        """Return how many jobs are in each state that occurs, and when the oldest of them came. See
+        `Memory.jobs.counts`.
+        """
+        return self._line.call("jobs.counts", Gives[Sequence[StateCount]](), user=user, cube=cube)
+
+    def wait(
+        self,
+        jobs: str | Sequence[str] | None = None,
+        *,
+        user: str | int | None = None,
+        task: str | int | None = None,
+        timeout: float = 60,
+        cube: str | None = None,
+    ) -> Sequence[Job]:
+        """Wait until jobs (default: all of the user's open ones), or those of a task, are finished; return
+        them. See `Memory.jobs.wait`.
+        """
+        return self._line.call(
+            "jobs.wait",
+            Gives[Sequence[Job]](),
+            jobs=jobs,
+            user=user,
+            task=task,
+            timeout=timeout,
+            cube=cube,
+        )
+
+    def events(
+        self,
+        *,
+        user: str | int | None = None,
+        since: Job | str | None = None,
+        timeout: float | None = None,
+        cube: str | None = None,
+    ) -> Stream[Job]:
+        """Yield jobs as they change, first those that are there; the last one as `since` goes on behind it.
+        See `Memory.jobs.events`.
+        """
+        return self._line.stream("jobs.events", Gives[Job](), user=user, since=since, timeout=timeout, cube=cube)
+
+    def cancel(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Job:
+        """Cancel a job that waits; `rebuild` makes up for it. See `Memory.jobs.cancel`."""
+        return self._line.call("jobs.cancel", Gives[Job](), id=id, user=user, cube=cube)
+
+    def retry(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Job:
+        """Let a job that is dead, cancelled or failed be tried again, at once and with all its tries. See
+        `Memory.jobs.retry`.
+        """
+        return self._line.call("jobs.retry", Gives[Job](), id=id, user=user, cube=cube)
+
+    def drop(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Job:
+        """Erase a job that has ended, such as a dead letter; return it as it was. See `Memory.jobs.drop`."""
+        return self._line.call("jobs.drop", Gives[Job](), id=id, user=user, cube=cube)
+
+    def share(self, *, user: str | int | None = None, cube: str | None = None) -> Share:
+        """Return how much of the workers a cube may have; zeros are what the settings say. See `Memory.jobs.share`."""
+        return self._line.call("jobs.share", Gives[Share](), user=user, cube=cube)
+
+    def set_share(
+        self,
+        *,
+        user: str | int | None = None,
+        weight: float = 1.0,
+        running: int = 0,
+        per_minute: int = 0,
+        cube: str | None = None,
+    ) -> Share:
+        """Say how much of the workers a cube may have: its weight beside others, jobs at one time, jobs in a
+        minute. See `Memory.jobs.set_share`.
+        """
+        return self._line.call(
+            "jobs.set_share",
+            Gives[Share](),
+            user=user,
+            weight=weight,
+            running=running,
+            per_minute=per_minute,
+            cube=cube,
+        )

@@ -35,6 +35,7 @@ AT_THE_MACHINE: Final[Mapping[str, str]] = {
     "expose": "a server is exposed as it is",
     "llm.name": "replies name the model that wrote them",
     "keys.caller_of": "it is how a server knows a key: no call of anybody's",
+    "keys.drop": "after it, calls may need no key any more: who is at the machine decides that",
     "keys.any": "it is how a server knows whether to ask for keys",
 }
 """What does not travel, with the reason. An embedded memory has it: `await memory.opened()` in an `AsyncMemory`."""

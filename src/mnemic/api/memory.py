@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemic import config, wiring
 from mnemic.api.calls import watched
-from mnemic.api.groups import Cubes, Jobs, LanguageModels
-from mnemic.api.keys import Keys
+from mnemic.api.groups import Cubes, Jobs, Keys, LanguageModels
 from mnemic.api.relaying import Relay
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError

@@ -10,6 +10,7 @@ import pytest
 
 from mnemic import Memory
 from mnemic.api import Cubes, Jobs, Keys, LanguageModels, acting
+from mnemic.api.relaying import Relay
 from mnemic.errors import KeyRefusedError
 from mnemic.model.caller import LOCAL
 from mnemic.wire.routes import ROUTES
@@ -18,7 +19,7 @@ from tests.databases import using
 from tests.permissions import CALLERS, OK, TABLE, WORD, World
 from tests.services.permitted import built, call, opened, outcome
 
-FACES = {"": Memory, "cubes": Cubes, "llm": LanguageModels, "jobs": Jobs, "keys": Keys}
+FACES = {"": Memory, "cubes": Cubes, "llm": LanguageModels, "jobs": Jobs, "keys": Keys, "relay": Relay}
 
 
 def operations() -> set[str]:

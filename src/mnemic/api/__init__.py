@@ -1,7 +1,8 @@
 """The embedded face of Mnemic: it says what each call takes and gives, and does nothing itself."""
 
 from mnemic.acting import acting
-from mnemic.api.groups import Cubes, Jobs, Keys, LanguageModels
+from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.keys import Keys
 from mnemic.api.memory import Memory
 from mnemic.api.moving import backup, backups, move, reopen
 from mnemic.api.reindexing import reindex

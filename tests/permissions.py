@@ -304,9 +304,10 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
 
 def written() -> str:
     """Return the table as Markdown: `ok`, or the code of the error."""
-    rows = [("operation", *CALLERS), ("---",) * (len(CALLERS) + 1)]
-    rows += [(f"`{verb}`", *(row[caller] for caller in CALLERS)) for verb, row in TABLE.items()]
-    lines = ["| " + " | ".join(each.replace("_", " ") for each in row) + " |" for row in rows]
+    told = {verb: [code.replace("_", " ") for code in row.values()] for verb, row in TABLE.items()}
+    rows = [["operation", *(caller.replace("_", " ") for caller in CALLERS)], ["---"] * (len(CALLERS) + 1)]
+    rows += [[f"`{verb}`", *codes] for verb, codes in told.items()]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     count = f"{len(TABLE)} operations x {len(CALLERS)} callers = {len(TABLE) * len(CALLERS)} permissions"
     return "\n".join([*lines, "", count])
 

@@ -99,8 +99,8 @@ def test_fields_inside_an_object_are_read_strictly_too(memory: Memory) -> None:
     prompt = {"turns": [{"role": "robot", "text": "x"}]}
     found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": prompt}), 422)
     assert found["field"] == "prompt.turns[0].role"
-    prompt = {"turns": [], "max_token": 3}
-    found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": prompt}), 422)
+    misspelt = {"turns": [], "max_token": 3}
+    found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": misspelt}), 422)
     assert found["field"] == "prompt.max_token"
 
 

@@ -363,6 +363,7 @@ class AsyncMemory:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -376,6 +377,7 @@ class AsyncMemory:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

@@ -404,6 +404,7 @@ class AsyncClient:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -418,6 +419,7 @@ class AsyncClient:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

@@ -391,6 +391,7 @@ class Client:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -405,6 +406,7 @@ class Client:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

@@ -17,9 +17,11 @@ from typing import Any, Final
 import anyio.from_thread
 
 from mnemic import AsyncClient, AsyncMemory, Client, Memory, MnemicError
+from mnemic.acting import acting
 from mnemic.api.awaiting import Calls, Opening
 from mnemic.config import Settings
 from mnemic.errors import InputError, InputFaults
+from mnemic.model.caller import LOCAL, Caller
 from mnemic.ports.llm import LanguageModel
 from mnemic.wire.values import PRIVATE, plain
 from tests.databases import address_of
@@ -43,11 +45,12 @@ class Noon:
 class Face:
     """Calls a face's verbs by their names; pieces are heard to the end."""
 
-    def __init__(self, memory: Memory, verbs: object, portal: anyio.from_thread.BlockingPortal | None) -> None:
-        self.memory = memory
-        """The memory behind it."""
+    def __init__(
+        self, verbs: object, portal: anyio.from_thread.BlockingPortal | None, who: Callable[[], Caller | None]
+    ) -> None:
         self._verbs = verbs
         self._portal = portal
+        self._who = who
 
     def __call__(self, verb: str, *args: Any, **kwargs: Any) -> Any:
         """Return what a verb gives; a list of its pieces, when it comes in pieces."""
@@ -55,10 +58,11 @@ class Face:
         for name in verb.split("."):
             found = getattr(found, name)
         assert callable(found)
-        if self._portal is not None:
-            return self._portal.call(_awaited, found, args, kwargs)
-        given = found(*args, **kwargs)
-        return list(given) if isinstance(given, Iterator) else given
+        with acting(self._who()):
+            if self._portal is not None:
+                return self._portal.call(_awaited, found, args, kwargs)
+            given = found(*args, **kwargs)
+            return list(given) if isinstance(given, Iterator) else given
 
 
 async def _awaited(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -67,31 +71,36 @@ async def _awaited(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
 
 
 @contextmanager
-def opened(name: str, folder: Path, llm: LanguageModel | None = None, **settings: Any) -> Iterator[Face]:
-    """Open a face on a new memory in a folder."""
+def opened(name: str, folder: Path, llm: LanguageModel | None = None, *, keyed: bool = False) -> Iterator[Face]:
+    """Open a face on a new memory in a folder; its calls are made with an admin's key where they are `keyed`."""
     given = Settings(
         home=str(folder), database_url=address_of(folder), worker=False, stm_pages=2, heat_threshold=3.0, refine=False,
-        **settings,
     )  # fmt: skip
     embedder = new_store(folder)
     with ExitStack() as stack:
         served = "client" in name
         memory = stack.enter_context(Memory(settings=given, embedder=embedder, llm=llm, clock=Noon(), guarded=served))
+        with acting(LOCAL):
+            secret = memory.keys.create("admin", powers=("read", "write", "admin")).secret if keyed else None
+
+        def who() -> Caller | None:
+            return memory.keys.caller_of(secret) if keyed and not served else None
+
         if name == EMBEDDED:
-            yield Face(memory, memory, None)
+            yield Face(memory, None, who)
             return
         url = stack.enter_context(serving(memory))[0] if served else ""
         if name == "client":
-            yield Face(memory, stack.enter_context(Client(url)), None)
+            yield Face(stack.enter_context(Client(url, secret)), None, who)
             return
         portal = stack.enter_context(anyio.from_thread.start_blocking_portal())
-        verbs = portal.call(_async_client, url) if served else portal.call(_async_memory, memory)
+        verbs = portal.call(_async_client, url, secret) if served else portal.call(_async_memory, memory)
         stack.callback(portal.call, verbs.close)
-        yield Face(memory, verbs, portal)
+        yield Face(verbs, portal, who)
 
 
-async def _async_client(url: str) -> AsyncClient:
-    return AsyncClient(url)
+async def _async_client(url: str, key: str | None) -> AsyncClient:
+    return AsyncClient(url, key)
 
 
 async def _async_memory(memory: Memory) -> AsyncMemory:
@@ -123,10 +132,7 @@ class Told:
     def shape(self, value: Any) -> Any:
         """Return a value so that two of them can be compared: types by name, lists as lists, ids by number."""
         if is_dataclass(value) and not isinstance(value, type):
-            inside = {
-                each.name: 0 if each.name in PRIVATE else self.shape(getattr(value, each.name))
-                for each in fields(value)
-            }
+            inside = {each.name: self._inside(each.name, getattr(value, each.name)) for each in fields(value)}
             return type(value).__name__, inside
         if isinstance(value, Enum):
             return type(value).__name__, value.value
@@ -139,6 +145,13 @@ class Told:
         if isinstance(value, Sequence | set | frozenset) and not isinstance(value, bytes):
             return [self.shape(inner) for inner in value]
         return value
+
+    def _inside(self, name: str, value: Any) -> Any:
+        if name in PRIVATE and isinstance(value, int):
+            return 0
+        if name in ("secret", "prefix"):  # chance: no two are alike
+            return len(value)
+        return self.shape(value)
 
 
 def _of_error(error: MnemicError) -> dict[str, Any]:

@@ -266,6 +266,48 @@ def keeping_cubes(do: Told) -> None:
     do("cubes.delete", cube.id, user="ann")
 
 
+def sharing(do: Told) -> None:
+    """Others are let into a cube, as far as their role goes; who may not is told so."""
+    cube = do("cubes.create", "work", user="ann")
+    do("cubes.share", cube.id, "b/o", user="ann")
+    do("cubes.share", cube.id, "b/o", "king", user="ann")
+    do("cubes.share", cube.id, "", user="ann")
+    do("cubes.members", cube.id, user="b/o")
+    do("search", "Mondays", user="b/o", cubes=cube.id)
+    do("add", "I may not write.", user="b/o", cube=cube.id)
+    do("cubes.share", cube.id, "eve", user="b/o")
+    do("cubes.delete", cube.id, user="b/o")
+    do("cubes.share", cube.id, "b/o", "editor", user="ann")
+    do("add", "Now I may.", user="b/o", cube=cube.id)
+    do("list", user="b/o", cube=cube.id)
+    do("cubes.unshare", cube.id, "b/o", user="ann")
+    do("list", user="b/o", cube=cube.id)
+    do("cubes.members", cube.id, user="ann")
+    do("cubes.unshare", cube.id, "ann", user="ann")
+    do("audit", limit=0)
+
+
+def keeping_keys(do: Told) -> None:
+    """Keys are made, shown once, changed and ended."""
+    do("keys.list")
+    for options in ({}, {"users": "ann", "powers": "read"}, {"cubes": ["c"], "expires": "2027-01-01T00:00:00Z"}):
+        do("keys.create", "a key", **options)
+    do("keys.create", "")
+    do("keys.create", "x", powers="king")
+    do("keys.create", "x", expires="2020-01-01T00:00:00Z")
+    [first, *_] = do("keys.list")
+    do("keys.rotate", first.id, overlap_hours=1.5)
+    do("keys.revoke", first.id)
+    do("keys.rotate", first.id)
+    do("keys.revoke", "no/body")
+    do("keys.list")
+    do("audit")
+
+
+KEYED: Final = ("keeping_keys",)
+"""Stories that are told with an admin's key."""
+
+
 def moving(do: Told) -> None:
     """A cube leaves as lines and comes back as it was."""
     live(do)
@@ -303,7 +345,8 @@ def modelling(do: Told) -> None:
 STORIES: Final[dict[str, Callable[[Told], None]]] = {
     story.__name__: story
     for story in (
-        writing_messages, hostile_texts, hostile_ids, reading, correcting, working, keeping_cubes, moving, modelling,
+        writing_messages, hostile_texts, hostile_ids, reading, correcting, working, keeping_cubes, sharing,
+        keeping_keys, moving, modelling,
     )
 }  # fmt: skip
 

@@ -68,17 +68,23 @@ def test_a_memory_that_cannot_be_opened_says_so_and_may_be_tried_again(tmp_path:
     asyncio.run(main())
 
 
-def test_calls_run_beside_the_loop_and_beside_each_other(tmp_path: Path) -> None:
-    both = threading.Barrier(2, timeout=PATIENCE)
+def test_a_call_that_takes_long_keeps_neither_the_loop_nor_other_calls(tmp_path: Path) -> None:
+    entered, going = threading.Event(), threading.Event()
 
-    def meet(_: object) -> str:
-        both.wait()
-        return "Porto."
+    def reply(_: object) -> str:
+        entered.set()
+        assert going.wait(PATIENCE)
+        return "Hello."
 
     async def do(memory: AsyncMemory) -> None:
-        await asyncio.gather(*(memory.chat("Hello", user=user) for user in ("ann", "bo")))
+        chat = asyncio.create_task(memory.chat("Hello", user="ann"))
+        await asyncio.to_thread(entered.wait, PATIENCE)
+        await memory.add("meanwhile", user="bo")
+        assert not chat.done()
+        going.set()
+        assert (await chat).text == "Hello."
 
-    run(do, tmp_path, llm=ScriptedModel(meet))
+    run(do, tmp_path, llm=ScriptedModel(reply))
 
 
 def test_errors_are_those_of_the_memory(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from mnemic.errors import LanguageError
 from mnemic.testing.scripted_model import Broken, ScriptedModel
 from tests.services.faces import EMBEDDED, FACES, Told, opened
-from tests.services.stories import STORIES, seconds_aside
+from tests.services.stories import KEYED, STORIES, seconds_aside
 
 
 def replies() -> list[Any]:
@@ -32,7 +32,7 @@ def replies() -> list[Any]:
 def told_by(face: str, story: str, folder: Path) -> list[tuple[str, Any]]:
     """Return what a face tells of a story."""
     llm = ScriptedModel(replies()) if story == "modelling" else None
-    with opened(face, folder, llm) as opened_face:
+    with opened(face, folder, llm, keyed=story in KEYED) as opened_face:
         do = Told(opened_face)
         STORIES[story](do)
         return [(verb, seconds_aside(given)) for verb, given in do.steps]

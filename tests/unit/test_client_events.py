@@ -50,9 +50,9 @@ def test_events_are_the_same_byte_by_byte() -> None:
 
 
 def test_a_stream_that_is_cut_inside_an_event_is_open() -> None:
-    events, seen = Events(), []
-    for data in (b"data: whole\n\n", b"data: half", b"\n"):
-        seen.append((len(list(events.feed(data))), events.is_open))
+    events = Events()
+    parts = (b"data: whole\n\n", b"data: half", b"\n")
+    seen = [(len(list(events.feed(part))), events.is_open) for part in parts]
     assert seen == [(1, False), (0, True), (0, True)]
 
 

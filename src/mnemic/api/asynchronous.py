@@ -18,6 +18,7 @@ from mnemic.api.memory import Memory
 from mnemic.api.threads import CALLS, STREAMS
 from mnemic.config import Settings
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.audit import AuditRow
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -439,6 +440,19 @@ class AsyncMemory:
         embedder. See `Memory.check`.
         """
         return await self._calls.call(Memory.check)
+
+    async def audit(
+        self,
+        *,
+        key: str | None = None,
+        cube: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditRow]:
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a
+        server. See `Memory.audit`.
+        """
+        return await self._calls.call(Memory.audit, key=key, cube=cube, after=after, limit=limit)
 
     def export(self, *, user: str | int, cube: str | None = None) -> AsyncPieces[str]:
         """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory.

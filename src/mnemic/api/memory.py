@@ -412,10 +412,13 @@ class Memory:
         kinds: Sequence[str] | str | None = None,
         session: str | int | None = None,
         after: str | None = None,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end."""
-        return self._parts.curate.iterate(user=user, kinds=kinds, session=session, after=after, cube=cube)
+        return self._parts.curate.iterate(
+            user=user, kinds=kinds, session=session, after=after, newest=newest, cube=cube
+        )
 
     def watch(self, *, user: str | int, cube: str | None = None, timeout: float | None = None) -> Iterator[Item]:
         """Yield messages and memories as they are stored or change, from now on, whichever process writes them.

@@ -17,9 +17,9 @@ from starlette.routing import Route as Place
 from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.model.caller import LOCAL, Caller
+from mnemic.shells.doors import cloud, openai, product
 from mnemic.shells.http import telling
 from mnemic.shells.http.calls import Calls
-from mnemic.shells.http.doors import cloud
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
@@ -32,7 +32,7 @@ MEGABYTE: Final = 1_000_000
 WAITING: Final = 16
 """Calls that may wait for each thread that makes calls; one more is told to come again."""
 
-DOORS: Final = (cloud,)
+DOORS: Final = (cloud, product, openai)
 """Doors for clients that were written for other systems."""
 
 _WORDS: Final = (
@@ -75,7 +75,8 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
     add_verbs(app, memory, threads, draining)
     for door in DOORS:
         app.include_router(door.router(memory, threads))
-        telling.register(app, door.PREFIX, door.tell)
+        for prefix in door.PREFIXES:
+            telling.register(app, prefix, door.tell)
     return app
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from mnemic.shells.http.doors.asking import Asked, Only, refused, unset
+from mnemic.shells.doors.asking import Asked, Only, refused, unset
 
 NO_PUBLIC: Final = unset("there is no memory that all users of a project share; share a cube instead")
 NO_LEARNING: Final = refused("knowledge bases do not learn from conversations; leave it out")

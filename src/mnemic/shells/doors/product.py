@@ -12,15 +12,17 @@ from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.answer import Answer
-from mnemic.shells.http.doors import product_bodies as asked
-from mnemic.shells.http.doors.asking import Json, caller_of, data_line, named_user, telling
-from mnemic.shells.http.doors.product_jobs import ProductJobs
-from mnemic.shells.http.doors.product_memory import ProductCalls, playground
+from mnemic.shells.doors import product_bodies as asked
+from mnemic.shells.doors.asking import Json, caller_of, data_line, named_user, telling
+from mnemic.shells.doors.product_jobs import ProductJobs
+from mnemic.shells.doors.product_memory import ProductCalls, playground
 from mnemic.wire.problems import plain_error
 
-__all__ = ["PREFIX", "router", "tell"]
+__all__ = ["PREFIXES", "router", "tell"]
 
 PREFIX: Final = "/product"
+PREFIXES: Final = (PREFIX,)
+"""Below these, errors are told in the door\'s way."""
 
 _BUSINESS: Final = "who calls is said by the key; use chat/stream"
 _RECORDS: Final = "what is deleted is erased and cannot be recovered; use delete_memory, or undo a change"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mnemic.core.filtering import OPERATORS
 from mnemic.errors import InputError
 
 FIELDS: Final[Mapping[str, str]] = {
@@ -64,7 +65,7 @@ def _clause(name: str, value: Any, field: str, depth: int) -> dict[str, Any]:
     if name == "id":  # a door's ids may carry their user
         return {"id": _bare(value)}
     key = f"metadata.{name.removeprefix('info.')}"
-    return {FIELDS.get(name, key): _condition(name, value)}
+    return {FIELDS.get(name, key): _condition(name, value, place)}
 
 
 def _inner(given: Any, place: str, depth: int) -> dict[str, Any]:
@@ -76,9 +77,12 @@ def _inner(given: Any, place: str, depth: int) -> dict[str, Any]:
     return found
 
 
-def _condition(name: str, value: Any) -> Any:
+def _condition(name: str, value: Any, place: str) -> Any:
     if isinstance(value, list):
         return {"in": value}
+    for operator in value if isinstance(value, Mapping) else ():
+        if operator not in OPERATORS:
+            raise InputError(f"{place}.{operator}", f"is not an operator; known: {', '.join(OPERATORS)}")
     if not isinstance(value, Mapping) and FIELDS.get(name) == "metadata.tags":
         return {"contains": value}  # tags are a list: one of them is meant
     return value

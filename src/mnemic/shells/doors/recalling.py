@@ -11,7 +11,7 @@ from mnemic.model.caller import Caller
 from mnemic.model.item import Item
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.query import Hit
-from mnemic.shells.http.doors.subjects import Place, place_of, user_for
+from mnemic.shells.doors.subjects import Place, place_of, user_for
 
 FACTS: Final = ("message", "fact", "event", "insight")
 """Kinds of what goes into lists of memories; preferences have a list of their own."""

@@ -13,13 +13,13 @@ from mnemic.model.caller import Caller
 from mnemic.model.job import JobState
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.message import StoredMessage
-from mnemic.shells.http.doors import cloud_bodies as asked
-from mnemic.shells.http.doors import recalling, shapes
-from mnemic.shells.http.doors.asking import data_line
-from mnemic.shells.http.doors.cloud_telling import CODE, NO_TASK
-from mnemic.shells.http.doors.filtering import where_of
-from mnemic.shells.http.doors.recalling import Within
-from mnemic.shells.http.doors.subjects import Place, one_subject, place_of, subjects, user_for
+from mnemic.shells.doors import cloud_bodies as asked
+from mnemic.shells.doors import recalling, shapes
+from mnemic.shells.doors.asking import data_line
+from mnemic.shells.doors.cloud_telling import CODE, NO_TASK
+from mnemic.shells.doors.filtering import where_of
+from mnemic.shells.doors.recalling import Within
+from mnemic.shells.doors.subjects import Place, one_subject, place_of, subjects, user_for
 
 _DEFAULT: Final = {"max_tokens": 8192, "temperature": 0.7}  # what the client sends when its user said nothing
 _DONE: Final = (JobState.DONE,)

@@ -12,15 +12,17 @@ from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.answer import Answer
-from mnemic.shells.http.doors import cloud_bodies as asked
-from mnemic.shells.http.doors.asking import caller_of, named_user, telling
-from mnemic.shells.http.doors.cloud_bases import CloudBases
-from mnemic.shells.http.doors.cloud_memory import CloudCalls, error_line, lines_of
-from mnemic.shells.http.doors.cloud_telling import CODE, NO_FILES, answered, tell
+from mnemic.shells.doors import cloud_bodies as asked
+from mnemic.shells.doors.asking import caller_of, named_user, telling
+from mnemic.shells.doors.cloud_bases import CloudBases
+from mnemic.shells.doors.cloud_memory import CloudCalls, error_line, lines_of
+from mnemic.shells.doors.cloud_telling import CODE, NO_FILES, answered, tell
 
-__all__ = ["PREFIX", "router", "tell"]
+__all__ = ["PREFIXES", "router", "tell"]
 
 PREFIX: Final = "/api/openmem/v1"
+PREFIXES: Final = (PREFIX,)
+"""Below these, errors are told in the door\'s way."""
 
 _FILES: Final = "knowledge bases take no files yet; what they are to know can be added as messages"
 _TEMPLATES: Final = "a template is named where a profile is read, edited or deleted; nothing is bound before"

@@ -10,10 +10,10 @@ from mnemic.api import Memory
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
 from mnemic.model.caller import Caller
 from mnemic.model.job import OPEN, JobState
-from mnemic.shells.http.doors import product_bodies as asked
-from mnemic.shells.http.doors.asking import data_line
-from mnemic.shells.http.doors.shapes import state_word
-from mnemic.shells.http.doors.subjects import place_of, user_for
+from mnemic.shells.doors import product_bodies as asked
+from mnemic.shells.doors.asking import data_line
+from mnemic.shells.doors.shapes import state_word
+from mnemic.shells.doors.subjects import place_of, user_for
 
 LONGEST: Final = 600.0
 """Seconds that a call waits at most."""

@@ -97,7 +97,7 @@ def flat_hit(hit: Hit, name: str) -> dict[str, Any]:
     """Return a hit as an entry of `memory_detail_list`; `name` is the id that it goes by."""
     return {
         "id": name,
-        "memory_key": _title(hit.text),
+        "memory_key": str(hit.metadata.get("attribute") or _title(hit.text)),
         "memory_value": hit.text,
         "memory_type": memory_type(hit.kind),
         "memory_time": millis(hit.said_at),

@@ -18,7 +18,7 @@ from mnemic.model.caller import Caller
 from mnemic.model.message import StoredMessage
 from mnemic.model.query import Hit
 from mnemic.model.receipt import Added
-from mnemic.shells.http.doors.asking import USER_HEADER
+from mnemic.shells.doors.asking import USER_HEADER
 from mnemic.wire.completions import LEADING, Heard, messages_in, text_of
 
 SESSION_HEADER: Final = "x-mnemic-session"
@@ -127,7 +127,8 @@ class Turn:
         return item.id if item is not None and same else None
 
     def _keep_reply(self, heard: Heard) -> None:
-        whole = heard.finish == "stop" and not heard.calls_tools and heard.choices == 1 and heard.text.strip()
+        one = heard.choices == 1 and self._request.get("n") in (None, 1)
+        whole = one and heard.finish == "stop" and not heard.calls_tools and heard.text.strip()
         if self._store and self._stored and whole and not self._is_gone():
             self._add({"role": "assistant", "content": heard.text, "id": f"{self._stored[0]}-reply"})
 

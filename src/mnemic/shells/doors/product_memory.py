@@ -14,12 +14,12 @@ from mnemic.model.answer import Answer
 from mnemic.model.caller import Caller
 from mnemic.model.item import Item
 from mnemic.model.receipt import Added
-from mnemic.shells.http.doors import product_bodies as asked
-from mnemic.shells.http.doors import recalling, shapes
-from mnemic.shells.http.doors.asking import data_line
-from mnemic.shells.http.doors.filtering import where_of
-from mnemic.shells.http.doors.recalling import Within
-from mnemic.shells.http.doors.subjects import place_of, user_for
+from mnemic.shells.doors import product_bodies as asked
+from mnemic.shells.doors import recalling, shapes
+from mnemic.shells.doors.asking import data_line
+from mnemic.shells.doors.filtering import where_of
+from mnemic.shells.doors.recalling import Within
+from mnemic.shells.doors.subjects import place_of, user_for
 
 NODES: Final = 200
 """Nodes of a tree, as at MemOS."""

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from mnemic.shells.http.doors.asking import Asked, Only, refused, unset
-from mnemic.shells.http.doors.cloud_bodies import NO_INTERNET, Text, Texts
+from mnemic.shells.doors.asking import Asked, Only, refused, unset
+from mnemic.shells.doors.cloud_bodies import NO_INTERNET, Text, Texts
 
 ONE_MODE: Final = Only("fast", why="memory is searched in one way, without a language model; leave it out")
 NO_PROJECT: Final = refused("projects are those of keys; leave it out")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from mnemic.errors import InputError, MnemicError
-from mnemic.shells.http.doors.asking import Json
+from mnemic.shells.doors.asking import Json
 from mnemic.wire.problems import plain_error
 
 CODES: Final[Mapping[int, int]] = {

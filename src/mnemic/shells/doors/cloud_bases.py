@@ -11,8 +11,8 @@ from typing import Any, Final
 from mnemic.api import Memory
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.caller import Caller
-from mnemic.shells.http.doors import cloud_bodies as asked
-from mnemic.shells.http.doors.subjects import Place, one_subject, place_of, user_for
+from mnemic.shells.doors import cloud_bodies as asked
+from mnemic.shells.doors.subjects import Place, one_subject, place_of, user_for
 
 ABOUT: Final = "about"
 """The session of a knowledge base that holds its description."""

@@ -56,7 +56,6 @@ from mnemic.services.reader import Reader
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
-from mnemic.services.relaying import Relaying
 from mnemic.services.remember import Remember
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
@@ -113,7 +112,6 @@ class Parts:
     queue: Queue
     language: Language | None
     accounts: Accounts
-    relaying: Relaying
     preview: Preview
     keys: KeyDesk
     gate: Gate
@@ -220,7 +218,6 @@ def _assembled(
     close_models: Sequence[Callable[[], None]],
 ) -> Parts:
     language = None if llm is None else _language(settings, llm, store, clock)
-    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
     reader = _reader(settings, store, embedder, clock, language)
@@ -229,8 +226,7 @@ def _assembled(
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     settle = partial(_settle, organize, forget)
-    handlers = handlers_of(organize, reorganizing, reader)
-    work = background_of(settings, store, clock, scoping, handlers, settle)
+    work = background_of(settings, store, clock, scoping, handlers_of(organize, reorganizing, reader), settle)
     return Parts(
         settings=settings,
         clock=clock,
@@ -248,7 +244,7 @@ def _assembled(
         choosing=Choosing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
-        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
+        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
         cubes=CubeDesk(store, clock, scoping),
         forget=forget,
         profiles=answers.profiles,
@@ -256,7 +252,6 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
-        relaying=Relaying(store, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
         keys=KeyDesk(store, clock, scoping),
         gate=Gate(store, clock),
@@ -276,11 +271,14 @@ def _assembled(
 
 
 def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: Clock, scoping: Scoping) -> Recall:
-    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
-    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
+    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=_warmth(settings))
     recall.meter = store.watch.meter
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     return recall
+
+
+def _warmth(settings: Settings) -> HeatWeights:
+    return HeatWeights(tau=timedelta(hours=settings.heat_hours))
 
 
 def _language(settings: Settings, llm: LanguageModel, store: MeteredStore, clock: Clock) -> Language:
@@ -367,7 +365,7 @@ def _organize(
             clock,
             threshold=settings.heat_threshold,
             capacity=settings.mtm_segments,
-            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
+            weights=_warmth(settings),
         ),
         Embedding(store, embedder),
         Retexting(store, clock),

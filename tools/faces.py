@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import importlib
 import inspect
 import re
 import sys
@@ -16,9 +17,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Final, Literal
 
-from mnemic.api import groups, memory
+from mnemic.api import memory
 from mnemic.wire.routes import BY_VERB
 
 SOURCE: Final = Path(inspect.getfile(memory)).resolve().parents[1]
@@ -33,8 +35,10 @@ AT_THE_MACHINE: Final[Mapping[str, str]] = {
     "close": "each face closes what it has opened itself",
     "metrics": "a server shows its figures at /metrics",
     "expose": "a server is exposed as it is",
+    "ready": "a server tells at /ready",
     "llm.name": "replies name the model that wrote them",
     "keys.caller_of": "it is how a server knows a key: no call of anybody's",
+    "keys.drop": "it is for who has the machine: a server that has no key left would ask for none",
     "keys.any": "it is how a server knows whether to ask for keys",
 }
 """What does not travel, with the reason. An embedded memory has it: `await memory.opened()` in an `AsyncMemory`."""
@@ -81,7 +85,11 @@ class Group:
 def read() -> tuple[Group, ...]:
     """Return the memory and its groups. Raises `SystemExit` for a verb that is neither routed nor excused."""
     whole = ast.parse(inspect.getsource(memory))
-    classes = {**_classes(groups), **_classes(memory)}
+    homes = [each.module for each in whole.body if isinstance(each, ast.ImportFrom) and each.module]
+    classes = _classes(memory)
+    for home in homes:
+        if home.startswith("mnemic.api."):
+            classes |= _classes(importlib.import_module(home))
     found = [_group("", *classes["Memory"])]
     init = next(node for node in _class(whole, "Memory").body if getattr(node, "name", "") == "__init__")
     for node in ast.walk(init):
@@ -92,17 +100,16 @@ def read() -> tuple[Group, ...]:
     return tuple(found)
 
 
-def _classes(module: object) -> dict[str, tuple[ast.ClassDef, str, dict[str, tuple[str, str]]]]:
-    source = inspect.getsource(module)  # type: ignore[arg-type]  # it is a module
+def _classes(module: ModuleType) -> dict[str, tuple[ast.ClassDef, str, dict[str, tuple[str, str]]]]:
+    source = inspect.getsource(module)
     tree = ast.parse(source)
-    name = str(getattr(module, "__name__", ""))
     origins = {
         alias.asname or alias.name: (node.module or "", alias.name)
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    own = {node.name: (name, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
+    own = {node.name: (module.__name__, node.name) for node in tree.body if isinstance(node, ast.ClassDef)}
     return {node.name: (node, source, {**origins, **own}) for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
@@ -261,7 +268,8 @@ def _body(group: Group, method: Method, colour: Colour) -> str:
         passed.append("**options")
     wait = "return " if colour == "sync" or method.element else "return await "
     if colour == "embedded":
-        core = "pieces" if method.element else "load" if method.verb == "load" else "call"
+        waits = {"wait", "timeout"} & {name for name, _, _ in method.named}
+        core = "pieces" if method.element else "load" if method.verb == "load" else "wait" if waits else "call"
         plain = [name for name, _, _ in method.positional]
         passed = [*plain, *passed[len(plain) :]]
         return _fitting(f"        {wait}self._calls.{core}(", [f"{group.cls}.{method.name}", *passed], ")")

@@ -13,6 +13,9 @@ __all__ = [
     "AccessError",
     "Added",
     "Answer",
+    "AsyncClient",
+    "AsyncMemory",
+    "Client",
     "ConflictError",
     "Context",
     "Hit",
@@ -24,7 +27,9 @@ __all__ = [
     "Profile",
     "Results",
     "Settings",
+    "StaleError",
     "StoreError",
+    "UnreachableError",
     "__version__",
 ]
 
@@ -32,6 +37,9 @@ _HOMES = {
     "AccessError": "mnemic.errors",
     "Added": "mnemic.model.receipt",
     "Answer": "mnemic.model.answer",
+    "AsyncClient": "mnemic.client",
+    "AsyncMemory": "mnemic.api.asynchronous",
+    "Client": "mnemic.client",
     "ConflictError": "mnemic.errors",
     "Context": "mnemic.model.query",
     "Hit": "mnemic.model.query",
@@ -43,18 +51,25 @@ _HOMES = {
     "Profile": "mnemic.model.profile",
     "Results": "mnemic.model.query",
     "Settings": "mnemic.config",
+    "StaleError": "mnemic.errors",
     "StoreError": "mnemic.errors",
+    "UnreachableError": "mnemic.errors",
 }
 
 if TYPE_CHECKING:
     from mnemic.api import Memory as Memory
+    from mnemic.api.asynchronous import AsyncMemory as AsyncMemory
+    from mnemic.client import AsyncClient as AsyncClient
+    from mnemic.client import Client as Client
     from mnemic.config import Settings as Settings
     from mnemic.errors import AccessError as AccessError
     from mnemic.errors import ConflictError as ConflictError
     from mnemic.errors import InputError as InputError
     from mnemic.errors import MnemicError as MnemicError
     from mnemic.errors import NotFoundError as NotFoundError
+    from mnemic.errors import StaleError as StaleError
     from mnemic.errors import StoreError as StoreError
+    from mnemic.errors import UnreachableError as UnreachableError
     from mnemic.model.answer import Answer as Answer
     from mnemic.model.message import Message as Message
     from mnemic.model.profile import Profile as Profile

@@ -140,6 +140,10 @@ class Settings:
     """Jobs of a cube that run at one time, unless the cube has a limit of its own; 0 means no limit."""
     jobs_per_minute: int = 0
     """Jobs of a cube that begin in a minute, unless the cube has a limit of its own; 0 means no limit."""
+    audit_days: int = 90
+    """Days that it is written down who wrote what through a server, and what was refused."""
+    audit_rows: int = 200_000
+    """Rows of that which are kept at most; 0 keeps none."""
     jobs_kept: int = 200
     """Jobs of a cube of which those that are done stay to be looked at."""
     schedule_upkeep: str = "*/15 * * * *"
@@ -323,6 +327,7 @@ _AT_LEAST: Final = {
     "redis_shards": 1,
     "worker_threads": 1,
     "jobs_kept": 1,
+    "audit_days": 1,
     "backup_keep": 1,
     "serve_threads": 1,
     "serve_streams": 1,
@@ -342,6 +347,8 @@ _FROM_ZERO: Final = {
     "jobs_running": 1e6,
     "jobs_per_minute": 1e6,
     "metrics_port": 65_535,
+    "audit_days": 36_500,
+    "audit_rows": 1e9,
     "serve_port": 65_535,
 }
 _CHOICES: Final = {

@@ -82,7 +82,9 @@ def test_a_name_that_was_bent_to_this_machine_is_refused(memory: Memory, host: s
     {"Forwarded": "for=10.0.0.1"},
     {"X-Forwarded-For": "10.0.0.1"},
 ])  # fmt: skip
-def test_pages_of_other_origins_and_requests_from_elsewhere_are_refused(memory: Memory, headers: dict[str, str]) -> None:
+def test_pages_of_other_origins_and_requests_from_elsewhere_are_refused(
+    memory: Memory, headers: dict[str, str]
+) -> None:
     response = ask(memory, headers=headers)
     assert (response.status_code, response.json()["code"]) == (403, "forbidden")
     assert "access-control-allow-origin" not in response.headers
@@ -186,7 +188,9 @@ def test_each_reply_has_the_id_of_its_request(memory: Memory) -> None:
     assert ask(memory, headers={"X-Request-Id": "mine-1"}).headers["x-request-id"] == "mine-1"
     made = ask(memory, headers={"X-Request-Id": "not plain; at all"}).headers["x-request-id"]
     assert made != "not plain; at all" and len(made) > 20
-    added = ask(memory, "/v1/messages", "POST", json={"user": "ann", "messages": "x"}, headers={"X-Request-Id": "mine-2"})
+    added = ask(
+        memory, "/v1/messages", "POST", json={"user": "ann", "messages": "x"}, headers={"X-Request-Id": "mine-2"}
+    )
     job = ask(memory, f"/v1/jobs/{added.json()['job']}?user=ann").json()
     assert job["trace"] == "mine-2"
 

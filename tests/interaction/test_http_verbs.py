@@ -29,7 +29,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def test_every_verb_has_an_operation_with_an_example(memory: Memory) -> None:
     told = build(memory).openapi()
-    found = {each["operationId"]: each for path in told["paths"].values() for each in path.values() if "x-power" in each}
+    found = {
+        each["operationId"]: each for path in told["paths"].values() for each in path.values() if "x-power" in each
+    }
     assert set(found) == {route.verb for route in ROUTES}
     assert set(EXAMPLES) == set(found)
     for route in ROUTES:
@@ -50,7 +52,8 @@ async def _walk(memory: Memory) -> None:
     ids: dict[str, Any] = {}
     async with asking(build(memory)) as client:
         for verb in EXAMPLES:
-            if verb in ("audit", "cubes.share", "cubes.members", "cubes.unshare"): continue
+            if verb in ("audit", "cubes.share", "cubes.members", "cubes.unshare"):
+                continue
             response = await _call(client, BY_VERB[verb], _meant(verb, ids))
             assert response.status_code == BY_VERB[verb].status, (verb, response.text)
             await _note(client, verb, response, ids)

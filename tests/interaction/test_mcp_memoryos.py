@@ -67,7 +67,7 @@ def test_memory_is_retrieved_with_all_fields(memory: Memory) -> None:
 def test_the_profile_has_the_lists_that_are_asked_for(memory: Memory) -> None:
     empty = called(memory, "get_user_profile", include_knowledge=False)
     assert set(empty) == PROFILE and empty["user_profile"] == "No detailed user profile"
-    called(memory, "add_memory", user_input="I live in Leeds.", agent_response="I like riddles.")
+    called(memory, "add_memory", user_input="I live in Leeds.", agent_response="I am all ears.")
     memory.jobs.wait(user="ann")
     full = called(memory, "get_user_profile", include_assistant_knowledge=True)
     more = {"user_knowledge", "user_knowledge_count", "assistant_knowledge", "assistant_knowledge_count"}

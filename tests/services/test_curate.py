@@ -367,6 +367,7 @@ def test_all_items_are_yielded_over_the_ends_of_pages(memory: Memory, monkeypatc
         item for item in every if isinstance(item, StoredMessage) and item.session == "s1"
     ]
     assert list(memory.iterate(user="ann", after=every[4].id)) == every[5:]
+    assert list(memory.iterate(user="ann", newest=True)) == every[::-1]
     assert list(memory.iterate(user="nobody")) == []
     with pytest.raises(InputError):
         memory.iterate(user="ann", kinds="dreams")

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from mnemic.api.asynchronous_groups import AsyncCubes, AsyncJobs, AsyncLanguageModels
+from mnemic.api.asynchronous_groups import AsyncCubes, AsyncJobs, AsyncKeys, AsyncLanguageModels
 from mnemic.api.awaiting import AsyncPieces, Calls, Opening
 from mnemic.api.memory import Memory
 from mnemic.api.threads import CALLS, STREAMS
@@ -62,6 +62,7 @@ class AsyncMemory:
         self.cubes = AsyncCubes(Calls(self._calls.opening, lambda memory: memory.cubes))
         self.llm = AsyncLanguageModels(Calls(self._calls.opening, lambda memory: memory.llm))
         self.jobs = AsyncJobs(Calls(self._calls.opening, lambda memory: memory.jobs))
+        self.keys = AsyncKeys(Calls(self._calls.opening, lambda memory: memory.keys))
 
     async def __aenter__(self) -> Self:
         await self.opened()
@@ -94,7 +95,7 @@ class AsyncMemory:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them. See
         `Memory.add`.
         """
-        return await self._calls.call(
+        return await self._calls.wait(
             Memory.add,
             messages,
             user=user,
@@ -207,7 +208,7 @@ class AsyncMemory:
 
     async def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
         """Derive topics and memories again from the messages; return the job that does it. See `Memory.rebuild`."""
-        return await self._calls.call(Memory.rebuild, user=user, cube=cube, wait=wait)
+        return await self._calls.wait(Memory.rebuild, user=user, cube=cube, wait=wait)
 
     async def reorganize(
         self,
@@ -361,10 +362,11 @@ class AsyncMemory:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page. See
-        `Memory.list`.
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
+        page. See `Memory.list`.
         """
         return await self._calls.call(
             Memory.list,
@@ -373,6 +375,7 @@ class AsyncMemory:
             session=session,
             after=after,
             limit=limit,
+            newest=newest,
             cube=cube,
         )
 
@@ -383,10 +386,19 @@ class AsyncMemory:
         kinds: Sequence[str] | str | None = None,
         session: str | int | None = None,
         after: str | None = None,
+        newest: bool = False,
         cube: str | None = None,
     ) -> AsyncPieces[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
-        return self._calls.pieces(Memory.iterate, user=user, kinds=kinds, session=session, after=after, cube=cube)
+        return self._calls.pieces(
+            Memory.iterate,
+            user=user,
+            kinds=kinds,
+            session=session,
+            after=after,
+            newest=newest,
+            cube=cube,
+        )
 
     def watch(self, *, user: str | int, cube: str | None = None, timeout: float | None = None) -> AsyncPieces[Item]:
         """Yield messages and memories as they are stored or change, from now on, whichever process writes

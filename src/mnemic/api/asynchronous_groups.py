@@ -6,10 +6,13 @@ Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from mnemic.api.awaiting import AsyncPieces, Calls
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
+from mnemic.api.keys import Keys
 from mnemic.model.job import Job, Share, StateCount, Task
+from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube
@@ -144,7 +147,7 @@ class AsyncJobs:
         """Wait until jobs (default: all of the user's open ones), or those of a task, are finished; return
         them. See `Memory.jobs.wait`.
         """
-        return await self._calls.call(Jobs.wait, jobs, user=user, task=task, timeout=timeout, cube=cube)
+        return await self._calls.wait(Jobs.wait, jobs, user=user, task=task, timeout=timeout, cube=cube)
 
     def events(
         self,
@@ -197,3 +200,51 @@ class AsyncJobs:
             per_minute=per_minute,
             cube=cube,
         )
+
+
+class AsyncKeys:
+    """Keys: who may call, for whom, how far and how often."""
+
+    def __init__(self, calls: Calls[Keys]) -> None:
+        self._calls = calls
+
+    async def create(
+        self,
+        name: str,
+        *,
+        users: Sequence[str] | str | None = None,
+        cubes: Sequence[str] | str | None = None,
+        project: str = "",
+        powers: Sequence[str] | str = ("read", "write"),
+        expires: datetime | str | float | None = None,
+        per_minute: int = 0,
+        per_day: int = 0,
+    ) -> NewKey:
+        """Make a key and return it with its secret, which nobody can show again: the store keeps a hash of it.
+        See `Memory.keys.create`.
+        """
+        return await self._calls.call(
+            Keys.create,
+            name,
+            users=users,
+            cubes=cubes,
+            project=project,
+            powers=powers,
+            expires=expires,
+            per_minute=per_minute,
+            per_day=per_day,
+        )
+
+    async def list(self) -> Sequence[ApiKey]:
+        """Return the keys, oldest first, those that are expired or revoked too. See `Memory.keys.list`."""
+        return await self._calls.call(Keys.list)
+
+    async def revoke(self, id: str) -> ApiKey:
+        """End a key, by its id or prefix: it opens nothing from now on, in all processes. See `Memory.keys.revoke`."""
+        return await self._calls.call(Keys.revoke, id)
+
+    async def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:
+        """Make a key that reaches as far as another, which ends after the overlap (0: at once). See
+        `Memory.keys.rotate`.
+        """
+        return await self._calls.call(Keys.rotate, id, overlap_hours=overlap_hours)

@@ -1,11 +1,13 @@
 """What an `AsyncMemory` stands on: a memory that is opened beside the event loop, and calls of it on threads.
 
-Who calls (`mnemic.acting`) goes along. A stream is begun with its first piece, and closed when it is left.
+Who calls (`mnemic.acting`) goes along. A stream is begun with its first piece, and closed when it is left. What waits
+for work, or for what is to come, ends when the task that waits for it is cancelled.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Sequence
+import threading
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
@@ -15,7 +17,7 @@ import anyio.from_thread
 
 from mnemic.acting import caller
 from mnemic.api.memory import Memory
-from mnemic.api.threads import Threads
+from mnemic.api.threads import Pieces, Threads
 from mnemic.errors import StoreError
 
 G = TypeVar("G")
@@ -72,9 +74,21 @@ class Calls(Generic[G]):
         part = self._part(await self.opening.memory())
         return await self.opening.threads.call(partial(verb, part, *args, **kwargs), who=caller())
 
+    async def wait(self, verb: Callable[Concatenate[G, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what a verb returns that may wait for work."""
+        if "timeout" not in kwargs and kwargs.get("wait") is not True:
+            return await self.call(verb, *args, **kwargs)
+        part = self._part(await self.opening.memory())
+        do = partial(verb, part, *args, **kwargs)
+
+        async def waited(left: threading.Event) -> T:
+            return await self.opening.threads.wait(do, who=caller(), left=left)
+
+        return await _unless_cancelled(waited, threading.Event())
+
     async def load(
         self,
-        verb: Callable[[G, Iterator[str] | Sequence[str]], T] | Callable[..., T],
+        verb: Callable[..., T],
         lines: AsyncIterator[str] | Iterator[str] | Sequence[str],
         /,
         **kwargs: Any,
@@ -89,9 +103,10 @@ class Calls(Generic[G]):
     ) -> AsyncPieces[T]:
         """Return what a verb gives piece by piece; it is called when the first piece is asked for."""
 
-        async def begun() -> AsyncIterator[T]:
+        async def begun(left: threading.Event) -> Pieces[T]:
             part = self._part(await self.opening.memory())
-            return await self.opening.threads.pieces(partial(verb, part, *args, **kwargs), who=caller())
+            do = partial(verb, part, *args, **kwargs)
+            return await self.opening.threads.pieces(do, who=caller(), left=left)
 
         return AsyncPieces(begun)
 
@@ -102,9 +117,10 @@ class AsyncPieces(AsyncIterator[T]):
     Iterate over it, best in an `async with` block, which closes it however the block is left.
     """
 
-    def __init__(self, begin: Callable[[], Any]) -> None:
-        self._begin: Callable[[], Any] | None = begin
-        self._pieces: Any = None
+    def __init__(self, begin: Callable[[threading.Event], Awaitable[Pieces[T]]]) -> None:
+        self._begin: Callable[[threading.Event], Awaitable[Pieces[T]]] | None = begin
+        self._pieces: Pieces[T] | None = None
+        self._left = threading.Event()
 
     async def __aenter__(self) -> Self:
         return self
@@ -117,18 +133,44 @@ class AsyncPieces(AsyncIterator[T]):
     async def __anext__(self) -> T:
         begin, self._begin = self._begin, None
         if begin is not None:
-            self._pieces = await begin()
-        if self._pieces is None:
+            self._pieces = await begin(self._left)
+        pieces = self._pieces
+        if pieces is None:
             raise StopAsyncIteration
-        piece: T = await anext(self._pieces)
-        return piece
+
+        async def heard(_: threading.Event) -> T:
+            return await anext(pieces)
+
+        return await _unless_cancelled(heard, self._left)
 
     async def aclose(self) -> None:
         """End it."""
         self._begin = None
+        self._left.set()
         pieces, self._pieces = self._pieces, None
         if pieces is not None:
             await pieces.aclose()
+
+
+async def _unless_cancelled(do: Callable[[threading.Event], Awaitable[T]], left: threading.Event) -> T:
+    """Return what comes of work on a thread; when this task is cancelled, `left` says so to the thread."""
+    found: list[T] = []
+
+    async def tell() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            if not found:
+                left.set()
+
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(tell)
+            found.append(await do(left))
+            group.cancel_scope.cancel()
+    except BaseExceptionGroup as several:
+        raise (error := several.exceptions[0]) from error.__cause__
+    return found[0]
 
 
 def _pulled(lines: AsyncIterator[str]) -> Iterator[str]:

@@ -11,13 +11,16 @@ import inspect
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from mnemic import acting
 from mnemic.errors import MnemicError
 from mnemic.model.figure import CALL_SECONDS
 from mnemic.ports.spans import NO_SPANS, Span, Watch
 from mnemic.tracing import Trace, carried, closed, current, opened, tracing
+from mnemic.wiring import Parts
 
 C = TypeVar("C")
 
@@ -35,13 +38,18 @@ UNWATCHED: Final = frozenset({"close", "expose", "metrics", "ready", "any", "cal
 """Methods that are no calls: one ends everything, some tell of it, some are asked before each call."""
 
 
+LOOK: Final = 1.0
+"""Seconds for which what comes piece by piece goes on before the key is looked at again."""
+
+
 def watched(group: str = "") -> Callable[[type[C]], type[C]]:
     """Return a decorator of a class with `_parts`, which makes calls of its public methods, named with their group."""
 
     def decorate(face: type[C]) -> type[C]:
         for name, method in list(vars(face).items()):
             if inspect.isfunction(method) and not name.startswith("_") and name not in UNWATCHED:
-                setattr(face, name, _call(method, f"{group}.{name}" if group else name))
+                verb = f"{group}.{name}" if group else name
+                setattr(face, name, _call(_recorded(method, verb), verb))
         return face
 
     return decorate
@@ -74,6 +82,36 @@ def _call(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
                 closed(opening)
 
     return call
+
+
+def _recorded(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
+    """Return the method as one that is written down when somebody named calls it (`mnemic.services.audit`)."""
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        who = acting.caller()
+        if who is None or acting.call() is not None:
+            return method(self, *args, **kwargs)
+        parts: Parts = self._parts
+        with parts.audit.call(who, verb, writes=verb in WRITES) as made:
+            given = method(self, *args, **kwargs)
+        return _told(parts, made, given) if isinstance(given, Iterator) else given
+
+    return call
+
+
+def _told(parts: Parts, made: acting.Call, pieces: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a verb gives piece by piece; that it is refused on the way is written down.
+
+    Who has got a stream gets no more of it than their key is good for.
+    """
+    looked = time.monotonic()
+    with parts.audit.told(made), closing(acting.carried(made, pieces)) as coming:
+        for piece in coming:
+            if time.monotonic() - looked > LOOK:
+                parts.gate.check_still(made.who)
+                looked = time.monotonic()
+            yield piece
 
 
 def _tell(watch: Watch, verb: str, span: Span | None, began: float, outcome: str) -> None:

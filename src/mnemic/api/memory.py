@@ -17,6 +17,8 @@ from mnemic.api.relaying import Relay
 from mnemic.config import Settings
 from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.audit import AuditRow
+from mnemic.model.caller import Power
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -410,10 +412,13 @@ class Memory:
         kinds: Sequence[str] | str | None = None,
         session: str | int | None = None,
         after: str | None = None,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end."""
-        return self._parts.curate.iterate(user=user, kinds=kinds, session=session, after=after, cube=cube)
+        return self._parts.curate.iterate(
+            user=user, kinds=kinds, session=session, after=after, newest=newest, cube=cube
+        )
 
     def watch(self, *, user: str | int, cube: str | None = None, timeout: float | None = None) -> Iterator[Item]:
         """Yield messages and memories as they are stored or change, from now on, whichever process writes them.
@@ -443,15 +448,20 @@ class Memory:
         return self._parts.explain.stats(user=user, cube=cube)
 
     def check(self) -> Sequence[tuple[str, bool, str]]:
-        """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder."""
+        """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder.
+
+        A key needs the power `admin` for it, over the whole store.
+        """
+        self._parts.scoping.need(Power.ADMIN, whole=True)
         return self._parts.checkup()
 
     def metrics(self) -> str:
         """Return what this memory has counted since it was opened, and how much its store holds, for Prometheus.
 
-        Text exposition format; `docs/operating.md` tells what each figure means. Raises `InputError` when the package
-        prometheus-client (extra `[metrics]`) is missing.
+        Text exposition format; `docs/operating.md` tells what each figure means. A key needs the power `admin` for it,
+        over the whole store. Raises `InputError` when the package prometheus-client (extra `[metrics]`) is missing.
         """
+        self._parts.scoping.need(Power.ADMIN, whole=True)
         return self._exposition.text()
 
     def ready(self) -> Mapping[str, str]:
@@ -471,6 +481,17 @@ class Memory:
         place = settings.metrics_host if host is None else host
         further = None if draining is None else {"process": lambda: "it is being drained" if draining() else ""}
         return wiring.expose(self._parts, place, settings.metrics_port if port is None else port, further=further)
+
+    def audit(
+        self, *, key: str | None = None, cube: str | None = None, after: str | None = None, limit: int = 100
+    ) -> Sequence[AuditRow]:
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a server.
+
+        Rows hold ids and times only, and stay for the days that the setting `audit_days` says, also when their cube is
+        erased. The last one's id as `after` gives the next page. It needs the power `admin`; a key of a project sees
+        its project's.
+        """
+        return self._parts.audit.list(key=key, cube=cube, after=after, limit=limit)
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from mnemic.errors import BusyError
 from mnemic.model.caller import Caller
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 CALLS: Final = 32
 """Calls that run at one time; others wait for their turn."""
@@ -84,36 +85,43 @@ class Threads:
         context = contextvars.copy_context()
         context.run(act_for, who, left)
         try:
-            pieces = await self.within(context, begin)
+            pieces = await self.within(lambda: context.run(begin))
         except BaseException:
             self.open_streams -= 1
             raise
-        return Pieces(self, context, pieces)
+        return Pieces(self, context, pieces, left)
 
     def _open(self) -> None:
         if self.open_streams >= self._most:
             raise BusyError(f"{self._most} streams are open, which is all that this server takes on", retry_after=5)
         self.open_streams += 1
 
-    async def within(self, context: contextvars.Context, do: Callable[[], T]) -> T:
-        """Return what a part of a stream returns, done in the stream's context."""
-        return await anyio.to_thread.run_sync(lambda: context.run(do), limiter=self._pieces)
+    async def within(self, do: Callable[[], T]) -> T:
+        """Return what a part of a stream returns."""
+        return await anyio.to_thread.run_sync(do, limiter=self._pieces)
 
 
 class Pieces(AsyncIterator[T]):
-    """A stream that is open. Who has it hears it to its end, or closes it."""
+    """A stream that is open. Who has it hears it to its end, or closes it.
 
-    def __init__(self, threads: Threads, context: contextvars.Context, pieces: Iterator[T]) -> None:
+    Its parts are done one after the other, in one context: closing waits for a piece whose listener was cancelled.
+    """
+
+    def __init__(
+        self, threads: Threads, context: contextvars.Context, pieces: Iterator[T], left: threading.Event | None
+    ) -> None:
         self._threads = threads
         self._context = context
         self._pieces = pieces
+        self._left = left
+        self._turn = threading.Lock()
         self._is_open = True
 
     async def __anext__(self) -> T:
         if not self._is_open:
             raise StopAsyncIteration
         try:
-            found = await self._threads.within(self._context, lambda: next(self._pieces, _END))
+            found = await self._threads.within(lambda: self._in_turn(lambda: next(self._pieces, _END)))
         except BaseException:
             await self.aclose()
             raise
@@ -127,13 +135,19 @@ class Pieces(AsyncIterator[T]):
         if not self._is_open:
             return
         self._is_open = False
+        if self._left is not None:
+            self._left.set()
         close = getattr(self._pieces, "close", None)
         try:
             if close is not None:
                 with anyio.CancelScope(shield=True):
-                    await self._threads.within(self._context, close)
+                    await self._threads.within(lambda: self._in_turn(close))
         finally:
             self._threads.open_streams -= 1
+
+    def _in_turn(self, do: Callable[[], U]) -> U:
+        with self._turn:
+            return self._context.run(do)
 
 
 class _End:

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from mnemic.client.address import RETRIES, TIMEOUT, address_of
 from mnemic.client.asking import Gives
-from mnemic.client.async_groups import AsyncCubes, AsyncJobs, AsyncLanguageModels
+from mnemic.client.async_groups import AsyncCubes, AsyncJobs, AsyncKeys, AsyncLanguageModels
 from mnemic.client.async_line import AsyncLine, AsyncStream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.change import MemoryChange, Undone
@@ -59,6 +59,7 @@ class AsyncClient:
         self.cubes = AsyncCubes(self._line)
         self.llm = AsyncLanguageModels(self._line)
         self.jobs = AsyncJobs(self._line)
+        self.keys = AsyncKeys(self._line)
 
     async def __aenter__(self) -> Self:
         return self
@@ -402,10 +403,11 @@ class AsyncClient:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page. See
-        `Memory.list`.
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
+        page. See `Memory.list`.
         """
         return await self._line.call(
             "list",
@@ -415,6 +417,7 @@ class AsyncClient:
             session=session,
             after=after,
             limit=limit,
+            newest=newest,
             cube=cube,
         )
 
@@ -425,6 +428,7 @@ class AsyncClient:
         kinds: Sequence[str] | str | None = None,
         session: str | int | None = None,
         after: str | None = None,
+        newest: bool = False,
         cube: str | None = None,
     ) -> AsyncIterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -435,6 +439,7 @@ class AsyncClient:
             kinds=kinds,
             session=session,
             after=after,
+            newest=newest,
             cube=cube,
         )
 

@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from mnemic.client.address import RETRIES, TIMEOUT, address_of
 from mnemic.client.asking import Gives
-from mnemic.client.groups import Cubes, Jobs, LanguageModels
+from mnemic.client.groups import Cubes, Jobs, Keys, LanguageModels
 from mnemic.client.line import Line, Stream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.change import MemoryChange, Undone
@@ -59,6 +59,7 @@ class Client:
         self.cubes = Cubes(self._line)
         self.llm = LanguageModels(self._line)
         self.jobs = Jobs(self._line)
+        self.keys = Keys(self._line)
 
     def __enter__(self) -> Self:
         return self
@@ -389,10 +390,11 @@ class Client:
         session: str | int | None = None,
         after: str | None = None,
         limit: int = 100,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; the last one's id as `after` gives the next page. See
-        `Memory.list`.
+        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
+        page. See `Memory.list`.
         """
         return self._line.call(
             "list",
@@ -402,6 +404,7 @@ class Client:
             session=session,
             after=after,
             limit=limit,
+            newest=newest,
             cube=cube,
         )
 
@@ -412,6 +415,7 @@ class Client:
         kinds: Sequence[str] | str | None = None,
         session: str | int | None = None,
         after: str | None = None,
+        newest: bool = False,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -422,6 +426,7 @@ class Client:
             kinds=kinds,
             session=session,
             after=after,
+            newest=newest,
             cube=cube,
         )
 

@@ -6,10 +6,12 @@ Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 from mnemic.client.asking import Gives
 from mnemic.client.line import Line, Stream
 from mnemic.model.job import Job, Share, StateCount, Task
+from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.receipt import Forgotten
 from mnemic.model.scope import Cube
@@ -208,3 +210,52 @@ class Jobs:
             per_minute=per_minute,
             cube=cube,
         )
+
+
+class Keys:
+    """Keys: who may call, for whom, how far and how often."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def create(
+        self,
+        name: str,
+        *,
+        users: Sequence[str] | str | None = None,
+        cubes: Sequence[str] | str | None = None,
+        project: str = "",
+        powers: Sequence[str] | str = ("read", "write"),
+        expires: datetime | str | float | None = None,
+        per_minute: int = 0,
+        per_day: int = 0,
+    ) -> NewKey:
+        """Make a key and return it with its secret, which nobody can show again: the store keeps a hash of it.
+        See `Memory.keys.create`.
+        """
+        return self._line.call(
+            "keys.create",
+            Gives[NewKey](),
+            name=name,
+            users=users,
+            cubes=cubes,
+            project=project,
+            powers=powers,
+            expires=expires,
+            per_minute=per_minute,
+            per_day=per_day,
+        )
+
+    def list(self) -> Sequence[ApiKey]:
+        """Return the keys, oldest first, those that are expired or revoked too. See `Memory.keys.list`."""
+        return self._line.call("keys.list", Gives[Sequence[ApiKey]]())
+
+    def revoke(self, id: str) -> ApiKey:
+        """End a key, by its id or prefix: it opens nothing from now on, in all processes. See `Memory.keys.revoke`."""
+        return self._line.call("keys.revoke", Gives[ApiKey](), id=id)
+
+    def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:
+        """Make a key that reaches as far as another, which ends after the overlap (0: at once). See
+        `Memory.keys.rotate`.
+        """
+        return self._line.call("keys.rotate", Gives[NewKey](), id=id, overlap_hours=overlap_hours)

@@ -146,7 +146,7 @@ class Memoryos:
         return self._views.profile()
 
     def get_assistant_knowledge_summary(self) -> list[Knowledge]:
-        """Return what the assistant has told of itself: knowledge and timestamp of each."""
+        """Return what a language model has drawn about the assistant (what it promised, what it learned)."""
         return self.user_long_term_memory.get_assistant_knowledge()
 
     def force_mid_term_analysis(self) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from mnemic.api import Memory
+from mnemic.errors import InputError
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.profile import ProfileEntry
@@ -55,8 +56,9 @@ class Views:
             for role, text in sides
             if not isinstance(text, str) or text.strip()
         ]
-        messages = turn or [{"role": "user", "content": user_input}]  # it is refused by its name
-        added = self.memory.add(messages, user=self.user, session=SESSION, agent=self.assistant, cube=self.cube)
+        if not turn:
+            raise InputError("user_input", "is empty, and agent_response too; there is nothing to keep")
+        added = self.memory.add(turn, user=self.user, session=SESSION, agent=self.assistant, cube=self.cube)
         return added.notes
 
     def short_term(self, pages: int) -> list[Page]:

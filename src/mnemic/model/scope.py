@@ -33,6 +33,14 @@ class Role(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """A principal, a user or an agent, with its role in a cube."""
+
+    principal: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
 class Cube:
     """A namespace of memories. `key` is the store's small integer for it and never leaves the process."""
 

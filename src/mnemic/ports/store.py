@@ -18,16 +18,17 @@ from mnemic.model.index import CubeView, Entry, Posting, Vector
 from mnemic.model.memory import Memory, Segment
 from mnemic.model.message import Page, Session, StoredMessage
 from mnemic.model.query import Filter
-from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.archive import Archive
 from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts, Sizes
+from mnemic.ports.cubes import Cubes
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
 from mnemic.ports.keys import Keys, KeyUses
 from mnemic.ports.near import Near
 from mnemic.ports.queue import Bell
+from mnemic.ports.records import Audit, Replies
 from mnemic.ports.terms import Terms
 from mnemic.ports.usage import UsageLog
 
@@ -38,42 +39,6 @@ class SessionTail:
 
     session: Session
     page: Page | None
-
-
-class Cubes(Protocol):
-    """Cubes and who may use them."""
-
-    def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
-        """Store a new cube; its owner gets the role owner. A taken (owner, kind, name) is a `ConflictError`."""
-        ...
-
-    def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
-        """Return the owner's cube of that name."""
-        ...
-
-    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
-        """Return a cube that the principal has a role in; None otherwise, whether it exists or not."""
-        ...
-
-    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
-        """Return the cubes that the principal has a role in, oldest first."""
-        ...
-
-    def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
-        """Lock the cube for this transaction, count its revision up and return it. Call before writing entries."""
-        ...
-
-    def every_key(self) -> Sequence[int]:
-        """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
-        ...
-
-    def latest_said(self, cube_key: int) -> datetime | None:
-        """Return the newest time that a message of the cube was said."""
-        ...
-
-    def delete(self, cube_key: int) -> Mapping[str, int]:
-        """Erase a cube with all that is in it; return the number of rows of each kind."""
-        ...
 
 
 class Messages(Protocol):
@@ -431,6 +396,16 @@ class Transaction(Protocol):
     @property
     def key_uses(self) -> KeyUses:
         """How often keys are used."""
+        ...
+
+    @property
+    def audit(self) -> Audit:
+        """Who did what."""
+        ...
+
+    @property
+    def replies(self) -> Replies:
+        """Replies that are given again."""
         ...
 
     def finish_model_change(self) -> None:

@@ -28,16 +28,18 @@ SLOW: Final = 0.1
 """Seconds from which on a transaction is told as a span."""
 
 Timer = Callable[[], float]
+Recorder = Callable[[AbstractContextManager[Transaction]], AbstractContextManager[Transaction]]
 
 
 class MeteredStore:
-    """A `Store` whose transactions are timed."""
+    """A `Store` whose transactions are timed. `recorded` makes those that write keep what is told of their call."""
 
     def __init__(self, store: Store, watch: Watch, *, timer: Timer = time.perf_counter, slow: float = SLOW) -> None:
         self._store = store
         self.watch = watch
         self.timer = timer
         self._slow = slow
+        self.recorded: Recorder | None = None
 
     def read(self) -> AbstractContextManager[Transaction]:
         """Open a snapshot for reading."""
@@ -45,7 +47,8 @@ class MeteredStore:
 
     def write(self) -> AbstractContextManager[Transaction]:
         """Open a write transaction."""
-        return _Timed(self, self._store.write(), "write")
+        inner = self._store.write()
+        return _Timed(self, inner if self.recorded is None else self.recorded(inner), "write")
 
     def entered(self, *cube_keys: int) -> AbstractContextManager[None]:
         """Let all transactions that this thread opens inside the block reach these cubes."""

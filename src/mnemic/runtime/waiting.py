@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.acting import left
+from mnemic.acting import aside, left
 from mnemic.core.intake import check_id, check_names, check_seconds
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
 from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
@@ -149,7 +149,10 @@ class Waiting:
         if self._worker.enabled:
             self._worker.wake()
             self._worker.wait_for_change(min(left, _LOOK))
-        elif not self._worker.run_once():
+            return
+        with aside():  # it is others' work, too
+            done = self._worker.run_once()
+        if not done:
             threading.Event().wait(min(left, _HELP))
 
     def _look(self, cube: str | None, wanted: Sequence[str] | None, user: object) -> list[Job]:

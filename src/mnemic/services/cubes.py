@@ -8,7 +8,6 @@ from typing import Final
 from mnemic.core.intake import check_id
 from mnemic.errors import InputError
 from mnemic.ids import new_id
-from mnemic.model.caller import Power
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
@@ -27,12 +26,13 @@ class CubeDesk:
 
     def create(self, name: object, *, user: object, kind: object = CubeKind.PROJECT) -> Cube:
         """Create a cube that the user owns; see `Cubes.create`. Raises `ConflictError` when the name is taken."""
-        owner, called = self._scoping.principal(user, Power.WRITE), check_id(name, "name")
+        owner, called = self._scoping.making(user), check_id(name, "name")
         if kind not in [each.value for each in _MADE]:
             known = ", ".join(_MADE)
             raise InputError("kind", f"{kind!r} cannot be created; known: {known} (a personal cube comes by itself)")
         with self._store.write() as tx:
             made = tx.cubes.create(new_id(), called, CubeKind(str(kind)), owner, self._clock.now())
+            self._scoping.note(made)
         return self._scoping.shown(made)
 
     def list(self, *, user: object) -> Sequence[Cube]:

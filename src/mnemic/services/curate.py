@@ -119,12 +119,15 @@ class Curate:
         kinds: Sequence[str] | str | None = None,
         session: object = None,
         after: object = None,
+        newest: object = False,
         cube: object = None,
     ) -> Iterator[Item]:
         """Yield what `list` gives, to the end; see `Memory.iterate`."""
 
         def page(behind: object) -> Sequence[Item]:
-            return self.list(user=user, kinds=kinds, session=session, after=behind, limit=PAGE, cube=cube)
+            return self.list(
+                user=user, kinds=kinds, session=session, after=behind, limit=PAGE, newest=newest, cube=cube
+            )
 
         return every_page(page, after, PAGE)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -25,6 +26,9 @@ from mnemic.ports.store import Store
 REFUSED: Final = "this call needs a key that is known and neither expired nor revoked; `mnemic keys create` makes one"
 """What everybody is told who has none."""
 
+VERB: Final = "keys.caller_of"
+"""What the audit calls a call that was refused before anybody looked at what it wanted."""
+
 USED_EVERY: Final = timedelta(minutes=1)
 """How often it is written down that a key is in use."""
 
@@ -34,15 +38,19 @@ COUNTED_EVERY: Final = timedelta(seconds=2)
 _DAY: Final = timedelta(days=1) // timedelta(microseconds=1)
 _PATIENCE: Final = 10.0  # seconds that closing waits for what is being written down
 
+Refused = Callable[[MnemicError, str, Caller | None], None]
+
 _log = logging.getLogger(__name__)
 
 
 class Gate:
     """The use case of `keys.caller_of`."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
+    def __init__(self, store: Store, clock: Clock, refused: Refused) -> None:
+        """`refused` is told of each call that is refused, and of whose key it was when it has one."""
         self._store = store
         self._clock = clock
+        self._refused = refused
         self._process = new_id()
         self._lock = threading.Lock()
         self._buckets: dict[str, Bucket] = {}
@@ -69,11 +77,23 @@ class Gate:
         if is_open:
             return LOCAL
         is_right = matches(secret, None if known is None else known.digest)
-        if known is None or not is_right or known.key.state_at(now) is not KeyState.ACTIVE:
-            raise KeyRefusedError(REFUSED)
-        self._count(known.key, now, day, elsewhere)
+        key = known.key if known is not None and is_right else None
+        try:
+            active = _active(key, now)
+            self._count(active, now, day, elsewhere)
+        except (KeyRefusedError, RateError) as error:
+            self._refused(error, VERB, None if key is None else key.caller)
+            raise
         self._tell_when_due(now)
-        return known.key.caller
+        return active.caller
+
+    def check_still(self, caller: Caller) -> None:
+        """Raise `KeyRefusedError` when a caller's key opens nothing any more: for who gets a long stream."""
+        if caller.key is None:
+            return
+        with self._store.read() as tx:
+            known = tx.keys.find(caller.key)
+        _active(None if known is None else known.key, self._clock.now())
 
     def settle(self) -> None:
         """Tell the store what was counted and not told yet."""
@@ -152,6 +172,12 @@ class Gate:
             self._noted |= used
             for each in [each for each in self._calls if each[1] < today - 1 and each not in self._uncounted]:
                 del self._calls[each]
+
+
+def _active(key: ApiKey | None, now: datetime) -> ApiKey:
+    if key is None or key.state_at(now) is not KeyState.ACTIVE:
+        raise KeyRefusedError(REFUSED)
+    return key
 
 
 def _day(moment: datetime) -> int:

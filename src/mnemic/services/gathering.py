@@ -30,7 +30,6 @@ from mnemic.core.generation import (
 from mnemic.core.generation.fitting import A_TURN
 from mnemic.core.packing import Line, pack
 from mnemic.errors import NotFoundError
-from mnemic.model.caller import Power
 from mnemic.model.language import Turn
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.query import Context
@@ -186,7 +185,7 @@ class Gathering:
             if role.covers(Role.EDITOR):
                 return cube.key
         with self._store.write() as tx:
-            own = self._scoping.for_write(tx, user, needed=Power.READ)  # what a question costs
+            own = self._scoping.for_costs(tx, user)
         self._scoping.remember(own)
         return own.key
 

@@ -13,11 +13,10 @@ from mnemic.core import reconcile
 from mnemic.core.intake import Incoming, check_id, read_messages
 from mnemic.core.wording import stems_key
 from mnemic.errors import ModelError
-from mnemic.model.caller import Power
 from mnemic.model.extraction import Extracted, Extraction, Unbelieved
 from mnemic.model.memory import Candidate
 from mnemic.model.message import StoredMessage
-from mnemic.model.scope import Cube
+from mnemic.model.scope import Cube, Role
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
@@ -76,7 +75,8 @@ class Preview:
         notes: tuple[str, ...] = ()
         if self._refining is not None and stored:
             try:
-                drawn = self._refining.draft(self._cube(principal, cube).key, stored)
+                reads, payer = self._cubes(principal, cube)
+                drawn = self._refining.draft(reads, stored, payer=payer)
             except ModelError as error:
                 notes = (f"read by rules only, for the language model failed: {error}",)
         if drawn is not None:
@@ -92,13 +92,20 @@ class Preview:
             mode=self._model,
         )
 
-    def _cube(self, user: str, cube: object) -> Cube:
-        """Return the cube that the model's call is accounted to; it is made when the user has none."""
+    def _cubes(self, user: str, cube: object) -> tuple[int, int]:
+        """Return the cube that is read, and the one that the model's call is accounted to: the same for who may write.
+
+        Else it is the user's own, which is made when there is none.
+        """
+        named = None if cube is None else check_id(cube, "cube")
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, user, named)
+        if scope.cubes and scope.roles[0].covers(Role.EDITOR):
+            return scope.keys[0], scope.keys[0]
         with self._store.write() as tx:
-            named = None if cube is None else check_id(cube, "cube")
-            target = self._scoping.for_write(tx, user, named, needed=Power.READ)
-        self._scoping.remember(target)
-        return target
+            own = self._scoping.for_costs(tx, user)
+        self._scoping.remember(own)
+        return (scope.keys or (own.key,))[0], own.key
 
     def _planned(
         self, tx: Transaction, cube: Cube | None, found: Sequence[tuple[StoredMessage, Candidate]]

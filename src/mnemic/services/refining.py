@@ -104,8 +104,8 @@ class Refining:
                 return len(silent.union(message.id for message in batch.messages)) + len(batch.topics)
             _log.info("read_anew", extra={"messages": len(batch.messages)})
 
-    def draft(self, cube_key: int, messages: Sequence[StoredMessage]) -> Drawn:
-        """Return what would be drawn from messages; nothing is written but the calls in the books."""
+    def draft(self, cube_key: int, messages: Sequence[StoredMessage], *, payer: int) -> Drawn:
+        """Return what would be drawn from messages; nothing is written but the calls in the payer's books."""
         with self._store.read() as tx:
             tx.enter(cube_key)
             known = self._beside(tx, cube_key, messages)
@@ -113,7 +113,7 @@ class Refining:
         drawn = Drawn()
         while left:
             batch = self._fitted(Batch(left[: self._pace.messages], known=known, tastes=self._tastes))
-            drawn = _joined(drawn, self._asked(cube_key, batch))
+            drawn = _joined(drawn, self._asked(payer, batch))
             left = left[len(batch.messages) :]
         return drawn
 

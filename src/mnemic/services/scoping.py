@@ -47,8 +47,11 @@ class Scoping:
     def principal(self, user: object, needed: Power = Power.READ) -> str:
         """Return the name under which the store knows a user. Raises `AccessError` when the key reaches less far."""
         named, caller = check_id(user, "user"), self.caller()
+        stored, call = stored_name(caller.project, named), acting.call()
+        if call is not None:
+            call.user = stored
         check_reach(caller, named, needed)
-        return stored_name(caller.project, named)
+        return stored
 
     def need(self, needed: Power, *, whole: bool = False) -> Caller:
         """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not.
@@ -65,6 +68,10 @@ class Scoping:
     def shown(self, cube: Cube) -> Cube:
         """Return a cube with its owner named as the caller knows it."""
         return replace(cube, owner=shown_name(self.caller().project, cube.owner))
+
+    def note(self, cube: Cube) -> None:
+        """Let what is written down of the call name a cube that it has made."""
+        _note(cube.id)
 
     def known(self, user: str) -> Cube | None:
         """Return the user's personal cube when an earlier call has found it."""
@@ -88,16 +95,21 @@ class Scoping:
         with self._lock:
             self._seen.pop(cube.owner, None)
 
-    def for_write(self, tx: Transaction, user: str, cube: str | None = None, *, needed: Power = Power.WRITE) -> Cube:
-        """Return the cube that a write goes to; the personal one is created when it is missing.
+    def for_costs(self, tx: Transaction, user: str) -> Cube:
+        """Return the user's personal cube, in whose books a read's costs are; whichever cubes the key reaches."""
+        principal = self.principal(user)
+        found = self._seen.get(principal) or self._personal(tx, principal)
+        tx.enter(found.key)
+        return found
 
-        `needed` is what the key must allow: reading, where what a read costs is written down.
-        """
-        principal, named = self.principal(user, needed), self._bound(cube)
+    def for_write(self, tx: Transaction, user: str, cube: str | None = None) -> Cube:
+        """Return the cube that a write goes to; the personal one is created when it is missing."""
+        principal, named = self.principal(user, Power.WRITE), self._bound(cube)
         if named is not None:
             found = self._granted(tx, principal, named, Role.EDITOR)[0]
         else:
             found = self._seen.get(principal) or self._personal(tx, principal)
+        _note(found.id)
         tx.enter(found.key)
         return found
 
@@ -114,6 +126,7 @@ class Scoping:
             found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)  # another process may have deleted it
             if found is None:
                 return Scope(principal, (), ())
+            _note(found.id)
             tx.enter(found.key)
             return Scope(principal, (found,), (Role.OWNER,))
         names = dict.fromkeys(check_id(name, "cubes") for name in check_names(named, "cubes"))
@@ -128,10 +141,20 @@ class Scoping:
             return self.for_write(tx, user, named)
         return next(iter(self.for_read(tx, user, needed=Power.WRITE).cubes), None)
 
-    def owned(self, tx: Transaction, user: object, cube: object) -> Cube:
-        """Return a cube that only its owner may do this to. Raises `NotFoundError`, `AccessError`."""
+    def making(self, user: object) -> str:
+        """Return the name under which the store knows who makes a cube. Keys that reach only some cubes make none."""
+        principal, reached = self.principal(user, Power.WRITE), self.caller().cubes
+        if reached is not None:
+            raise AccessError(f"this key reaches the cubes {', '.join(reached)} only; it cannot make others")
+        return principal
+
+    def owned(self, tx: Transaction, user: object, cube: object, *, role: Role = Role.OWNER) -> Cube:
+        """Return a cube that only its owner, or who has the role, may do this to.
+
+        Raises `NotFoundError`, `AccessError`.
+        """
         principal = self.principal(user, Power.WRITE)
-        found = self._granted(tx, principal, check_id(cube, "cube"), Role.OWNER)[0]
+        found = self._granted(tx, principal, check_id(cube, "cube"), role)[0]
         tx.enter(found.key)
         return found
 
@@ -158,9 +181,12 @@ class Scoping:
 
     def _granted(self, tx: Transaction, principal: str, cube: str, needed: Role) -> tuple[Cube, Role]:
         caller = self.caller()
+        _note(cube)
         found = tx.cubes.get(principal, cube) if caller.cubes is None or cube in caller.cubes else None
         user = shown_name(caller.project, principal)
         if found is None:
+            if (call := acting.call()) is not None:
+                call.hidden = True
             raise NotFoundError(
                 f"no cube {cube!r} is visible to {user!r}; give a cube by its id, `cubes.list` shows them", cube=cube
             )
@@ -169,3 +195,10 @@ class Scoping:
                 f"{user!r} is {found[1]} of cube {found[0].name!r}; this call needs {needed}", cube=cube, needed=needed
             )
         return found
+
+
+def _note(cube: str) -> None:
+    """Let what is written down of the call name the cube that it is about."""
+    call = acting.call()
+    if call is not None:
+        call.cube = cube

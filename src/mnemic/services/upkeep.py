@@ -1,4 +1,4 @@
-"""Looking after the whole store now and then: old jobs go, and what was erased leaves the engine's logs."""
+"""Looking after the whole store now and then: old jobs and records go, and what was erased leaves the engine's logs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ class Upkeep:
     """The periodic work `upkeep`. It can stop anywhere, and be done twice."""
 
     def __init__(
-        self, store: Store, *, kept: int, settle: Callable[[], None], sweep: Callable[[], None] = lambda: None
+        self,
+        store: Store,
+        *,
+        kept: int,
+        settle: Callable[[], None],
+        sweep: Callable[[], None] = lambda: None,
+        prune: Callable[[], int] = lambda: 0,
     ) -> None:
         """`kept`: jobs of a cube of which those that are done stay.
 
-        `settle` does what waits for a quiet moment, `sweep` puts in line what was left in lanes without a worker.
+        `settle` does what waits for a quiet moment, `sweep` puts in line what was left in lanes without a worker,
+        `prune` erases old records of calls and returns how many there were.
         """
         self._store = store
         self._kept = kept
         self._settle = settle
         self._sweep = sweep
+        self._prune_records = prune
 
     def run(self) -> str:
         """Do it; return what was done."""
@@ -30,8 +38,10 @@ class Upkeep:
             tx.enter_all()
             keys = tx.cubes.every_key()
         pruned = sum(self._prune(key) for key in keys)
+        records = self._prune_records()
         clean = self._store.scrub()
-        return f"{pruned} old jobs removed, logs {'folded' if clean else 'still read by others'}"
+        told = f"{pruned} old jobs removed, " + (f"{records} old records of calls removed, " if records else "")
+        return f"{told}logs {'folded' if clean else 'still read by others'}"
 
     def _prune(self, cube_key: int) -> int:
         with self._store.read() as tx:

@@ -17,6 +17,7 @@ from mnemic.ids import new_id
 from mnemic.model.caller import Power
 from mnemic.model.key import ApiKey
 from mnemic.ports.store import Store
+from mnemic.testing.calls_contract import CHECKS as CALL_CHECKS
 
 OpenStore = Callable[[], Store]
 
@@ -123,5 +124,6 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_keys_come_back_whole,
     check_keys_end,
     check_uses_of_keys_are_counted,
+    *CALL_CHECKS,
 )
 """All checks; each needs an empty place."""

@@ -28,6 +28,7 @@ from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.audit import Audit
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
@@ -46,6 +47,7 @@ from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.newest import Newest
+from mnemic.services.once import Once
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
@@ -61,6 +63,7 @@ from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
+from mnemic.services.sharing import Sharing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.answers import answers_of
@@ -96,6 +99,7 @@ class Parts:
     feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
+    sharing: Sharing
     forget: Forget
     profiles: Profiles
     profile_editing: ProfileEditing
@@ -115,6 +119,8 @@ class Parts:
     preview: Preview
     keys: KeyDesk
     gate: Gate
+    audit: Audit
+    once: Once
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -131,6 +137,7 @@ class Parts:
             self.worker.close()
             self.settle()
             self.gate.close()
+            self.audit.settle()
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
@@ -226,7 +233,10 @@ def _assembled(
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     settle = partial(_settle, organize, forget)
-    work = background_of(settings, store, clock, scoping, handlers_of(organize, reorganizing, reader), settle)
+    audit = Audit(store, clock, scoping, days=settings.audit_days, rows=settings.audit_rows)
+    store.recorded = audit.recorded
+    handlers = handlers_of(organize, reorganizing, reader)
+    work = background_of(settings, store, clock, scoping, handlers, settle, audit.prune)
     return Parts(
         settings=settings,
         clock=clock,
@@ -246,6 +256,7 @@ def _assembled(
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
         cubes=CubeDesk(store, clock, scoping),
+        sharing=Sharing(store, scoping),
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
@@ -254,7 +265,9 @@ def _assembled(
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
         keys=KeyDesk(store, clock, scoping),
-        gate=Gate(store, clock),
+        gate=Gate(store, clock, audit.refused),
+        audit=audit,
+        once=Once(store, clock, scoping),
         settle=settle,
         close_models=close_models,
         organize=organize,

@@ -60,13 +60,17 @@ def background_of(
     scoping: Scoping,
     handlers: Mapping[str, Handler],
     settle: Callable[[], None],
+    prune: Callable[[], int],
 ) -> Background:
-    """Return what takes jobs, shows them, waits for them and keeps the calendar; `settle` waits for a quiet moment."""
+    """Return what takes jobs, shows them, waits for them and keeps the calendar.
+
+    `settle` waits for a quiet moment, `prune` erases what is no longer kept of calls.
+    """
     wall = WallClock() if isinstance(clock, SystemClock) else clock
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
     dispatching = Dispatching(store, wall, limits)
     kinds = kinds_of(settings)
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=dispatching.sweep)
+    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=dispatching.sweep, prune=prune)
     duties = duties_of(settings, upkeep, backup_of(settings, clock=clock))
     queue = _queue(settings, dispatching, store.bell, wall)
     worker = Worker(

@@ -13,7 +13,7 @@ from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.prepared import Prepared
 from mnemic.errors import ConflictError, NotFoundError
 from mnemic.model.moment import from_micros, to_micros
-from mnemic.model.scope import Cube, CubeKind, Role
+from mnemic.model.scope import Cube, CubeKind, Member, Role
 
 _GRANTED = select(s.cube, s.cube_grant.c.role.label("role")).join(s.cube_grant)
 _FIND = Prepared(
@@ -23,6 +23,7 @@ _FIND = Prepared(
         s.cube.c.name == bindparam("cube_name"),
     )
 )
+_GRANT = s.cube_grant.c
 _STATE = s.cube_state.c
 _SAID = bindparam("said", type_=BigInteger)
 _TOUCH = Prepared(
@@ -44,7 +45,7 @@ _EMPTIED = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s
 
 
 class SqlCubes:
-    """Implements `ports.store.Cubes`."""
+    """Implements `ports.cubes.Cubes`."""
 
     def __init__(self, connection: Connection, enter: Callable[[int], None]) -> None:
         """`enter` lets the transaction reach a cube: one that it creates is its own."""
@@ -88,6 +89,20 @@ class SqlCubes:
         """Return the cubes that the principal has a role in, oldest first."""
         query = _GRANTED.where(s.cube_grant.c.principal == principal).order_by(s.cube.c.key)
         return [(rows.cube(row), Role(row.role)) for row in self._connection.execute(query)]
+
+    def members(self, cube_key: int) -> Sequence[Member]:
+        """Return who has a role in a cube, in the order of their names."""
+        query = select(_GRANT.principal, _GRANT.role).where(_GRANT.cube_key == cube_key).order_by(_GRANT.principal)
+        return [Member(row.principal, Role(row.role)) for row in self._connection.execute(query)]
+
+    def set_member(self, cube_key: int, principal: str, role: Role | None) -> None:
+        """Give a principal this role in a cube; None takes it away."""
+        mine = (_GRANT.cube_key == cube_key, _GRANT.principal == principal)
+        if role is None:
+            self._connection.execute(delete(s.cube_grant).where(*mine))
+        elif not self._connection.execute(update(s.cube_grant).where(*mine).values(role=role.value)).rowcount:
+            values = {"cube_key": cube_key, "principal": principal, "role": role.value}
+            self._connection.execute(insert(s.cube_grant), values)
 
     def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
         """Lock the cube for this transaction, count its revision up and return it."""

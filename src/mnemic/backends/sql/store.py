@@ -28,6 +28,7 @@ from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
 from mnemic.backends.sql.pages import SqlPages, SqlSegments
 from mnemic.backends.sql.postgres_near import Comparing, PostgresNear, SqlNear, opened_index
+from mnemic.backends.sql.records import SqlAudit, SqlReplies
 from mnemic.backends.sql.sizes import held_in
 from mnemic.backends.sql.sqlite import SqliteDatabase
 from mnemic.backends.sql.terms import SqlTerms, is_read, read_anew
@@ -148,6 +149,16 @@ class SqlTransaction:
     def key_uses(self) -> SqlKeyUses:
         """How often keys are used."""
         return SqlKeyUses(self.connection)
+
+    @cached_property
+    def audit(self) -> SqlAudit:
+        """Who did what."""
+        return SqlAudit(self.connection)
+
+    @cached_property
+    def replies(self) -> SqlReplies:
+        """Replies that are given again."""
+        return SqlReplies(self.connection)
 
     def finish_model_change(self) -> None:
         """Note that every vector of this store is of the model that it was opened with."""

@@ -43,7 +43,7 @@ def install(
 ) -> None:
     """Write the configuration of a client: everything else in it stays, and the file as it was is kept beside it."""
     face, program = face_of(context), client_of(client)
-    machine = Machine(platform.system(), Path.home(), config.roaming_folder())
+    machine = this_machine()
     if uninstall:
         plan = plan_uninstall(program, machine, name)
     else:
@@ -57,6 +57,11 @@ def install(
     _advise(face, program, plan, kept, dry_run=dry_run)
 
 
+def this_machine() -> Machine:
+    """Return where the files of whoever is logged in lie."""
+    return Machine(platform.system(), Path.home(), config.roaming_folder())
+
+
 def _server(face: Face, wish: _Wish) -> Local | Remote:
     if wish.url is None:
         if wish.key is not None:
@@ -68,7 +73,8 @@ def _server(face: Face, wish: _Wish) -> Local | Remote:
         raise InputError(
             "cube" if wish.cube else "read_only", "does not go with --url: what a key may is said on its server"
         )
-    return Remote(wish.url, wish.key)
+    needed = face.named or wish.key is None  # a key mostly says for whom it calls
+    return Remote(wish.url, wish.key, face.user if needed else None)
 
 
 def _arguments(face: Face, wish: _Wish) -> list[str]:

@@ -110,7 +110,7 @@ def _add_protocol(app: FastAPI, memory: Memory) -> None:
 
     inside = http.mounted(memory, app.state.threads, hosts=None)  # the server around has looked at the host
     app.router.routes.append(Route("/mcp", inside))
-    telling.register(app, "/mcp", lambda error, _status, _request: http.refusal(error))
+    telling.register(app, "/mcp", lambda error, status, _request: http.refusal(error, status))
 
 
 def _greet(face: Face, address: str, *, with_keys: bool) -> None:

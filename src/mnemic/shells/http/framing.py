@@ -5,6 +5,7 @@ Pure ASGI, so that streams pass as they come. An error that nobody foresaw ends 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import time
@@ -15,7 +16,7 @@ from urllib.parse import quote, unquote_to_bytes
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mnemic.errors import TooLargeError
+from mnemic.errors import TooLargeError, UnreachableError
 from mnemic.ids import new_id
 from mnemic.shells.http.bodies import LINES
 from mnemic.shells.http.draining import Draining
@@ -28,6 +29,7 @@ _log = logging.getLogger(__name__)
 REQUEST_ID: Final = "X-Request-Id"
 """The header that names a request: taken over when it is plain, made otherwise, and always sent back."""
 
+_LEFT: Final = "the server shut down before the call had ended; whether it was carried out is not known"
 _PLAIN: Final = re.compile(r"[\w.:-]{1,128}", re.ASCII)
 _LOAD: Final = VERSION + BY_VERB["load"].path
 _VERBS: Final = f"{VERSION}/".encode("ascii")
@@ -64,6 +66,10 @@ class Framing:
         with tracing(request_id), self._draining.going_on():
             try:
                 await self._app(scope, receive, reply.send)
+            except asyncio.CancelledError:  # the server ends, and has waited long enough
+                if reply.status:
+                    raise
+                await refusal(scope, UnreachableError(_LEFT))(scope, receive, reply.send)
             except Exception:  # noqa: BLE001 - boundary: request handler
                 _log.exception("request_failed", extra=_place(scope))
                 if not reply.status:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 from mnemic.errors import InputError
 
@@ -40,20 +41,22 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A server at an address, and the key for it."""
+    """A server at an address, the key for it, and for whom to call where the key leaves that open."""
 
     url: str
     key: str | None = None
+    user: str | None = None
 
     @property
     def headers(self) -> dict[str, str]:
         """The headers that the client has to send."""
-        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        found = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        return found if self.user is None else {**found, "X-Mnemic-User": quote(self.user, safe="@+ ")}
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One program. `folder` and `file` are below its system's folder of settings, or below home with `at_home`.
+    """One program. `path` is below home, or below its system's folder of settings when not `at_home`.
 
     `servers` is the name that its entries stand under. `local` and `remote` are what each entry has beside the usual;
     `remote` None means that it cannot be given an address there, and `instead` says what to do. `address` is what it

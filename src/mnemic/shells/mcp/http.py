@@ -93,9 +93,9 @@ class _Mounted:
         return of_caller(caller, self._user if caller.users is None else None)
 
 
-def refusal(error: MnemicError) -> Response:
+def refusal(error: MnemicError, status: int | None = None) -> Response:
     """Return an error as an answer whose message clients show: a JSON-RPC error with its HTTP status."""
-    status = STATUS[error.code]
+    status = status or STATUS[error.code]
     headers = {"www-authenticate": 'Bearer realm="mnemic"'} if status == 401 else {}
     if (after := error.fields.get("retry_after")) is not None:
         headers["retry-after"] = str(after)

@@ -28,7 +28,7 @@ class Place:
         """Return the user of a call, given the argument. Raises `InputError` naming `user`."""
         if self.user is not None:
             if given is not None and str(given) != self.user:
-                raise InputError("user", f"this connection is {self.user!r}'s; leave `user` out")
+                raise InputError("user", f"this connection is for {self.user!r} only; leave `user` out")
             return self.user
         if given is None or not str(given).strip():
             raise InputError("user", "is needed: this connection may call for several users; say whose memory is meant")

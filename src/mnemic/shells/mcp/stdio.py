@@ -82,7 +82,7 @@ async def _serve(wire: Wire, opening: Opening, session: Session) -> None:
     place = session.place
     server = build(
         opening.memory, Threads(calls=_CALLS), place_of=lambda _request: place,
-        whose=f"{place.user!r}'s", tools=session.tools,
+        whose=repr(place.user), tools=session.tools,
     )  # fmt: skip
     both = cast("Any", Conversation(wire))  # of a file, the SDK asks for its lines, `write` and `flush`
     async with stdio_server(both, both) as (read, write):

@@ -1,0 +1,53 @@
+"""Cubes and who may use them, as the store keeps them. Grants are looked at in `mnemic.services.scoping`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from mnemic.model.scope import Cube, CubeKind, Member, Role
+
+
+class Cubes(Protocol):
+    """Cubes and who may use them."""
+
+    def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
+        """Store a new cube; its owner gets the role owner. A taken (owner, kind, name) is a `ConflictError`."""
+        ...
+
+    def find(self, owner: str, kind: CubeKind, name: str) -> Cube | None:
+        """Return the owner's cube of that name."""
+        ...
+
+    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
+        """Return a cube that the principal has a role in; None otherwise, whether it exists or not."""
+        ...
+
+    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
+        """Return the cubes that the principal has a role in, oldest first."""
+        ...
+
+    def members(self, cube_key: int) -> Sequence[Member]:
+        """Return who has a role in a cube, in the order of their names."""
+        ...
+
+    def set_member(self, cube_key: int, principal: str, role: Role | None) -> None:
+        """Give a principal this role in a cube, whatever it had before; None takes it away. Call `touch` before."""
+        ...
+
+    def touch(self, cube_key: int, *, said_at: datetime | None = None) -> int:
+        """Lock the cube for this transaction, count its revision up and return it. Call before writing entries."""
+        ...
+
+    def every_key(self) -> Sequence[int]:
+        """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
+        ...
+
+    def latest_said(self, cube_key: int) -> datetime | None:
+        """Return the newest time that a message of the cube was said."""
+        ...
+
+    def delete(self, cube_key: int) -> Mapping[str, int]:
+        """Erase a cube with all that is in it; return the number of rows of each kind."""
+        ...

@@ -16,6 +16,7 @@ from mnemic.client.async_line import AsyncStream
 from mnemic.errors import (
     BudgetError,
     BusyError,
+    ConflictError,
     KeyRefusedError,
     LanguageError,
     NotFoundError,
@@ -172,6 +173,20 @@ def test_a_write_is_made_again_under_the_same_key(client: Any) -> None:
     with client(cut, reset, reply(201, ADDED)) as (call, server):
         assert call("add", "hello").message_ids == ("m",)
         assert len({asked.headers["idempotency-key"] for asked in server.asked}) == 1 and len(server.asked) == 3
+
+
+def test_a_write_that_is_still_under_way_is_asked_for_again(client: Any) -> None:
+    def under_way(server: ScriptedHttp, connection: socket.socket) -> None:
+        token = server.asked[-1].headers["idempotency-key"]
+        connection.sendall(problem(409, "conflict", "it was begun", token=token))
+
+    with client(cut, under_way, reply(201, ADDED)) as (call, server):
+        assert call("add", "hello").message_ids == ("m",) and len(server.asked) == 3
+    with client(cut, under_way) as (call, server):
+        assert "its reply is lost" in str(refused(lambda: call("add", "hello"), UnreachableError))
+    with client(problem(409, "conflict", "taken", token="another")) as (call, server):
+        refused(lambda: call("add", "hello"), ConflictError)
+        assert len(server.asked) == 1
 
 
 def test_retries_end_and_the_error_says_what_is_not_known(client: Any) -> None:

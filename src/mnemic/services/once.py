@@ -2,8 +2,8 @@
 
 The token is stored in the transaction of what the call writes first, so a call that wrote has left its token, and one
 that comes again, at the same moment or after a crash, cannot write. The reply follows when the call is over. What is
-in between (a server that died before it had a reply) is told as it is: carried out, reply lost. Forgetting something in a cube takes the replies of calls about it along, as
-they may quote what was forgotten.
+in between (a server that died before it had a reply) is told as it is: carried out, reply lost. Forgetting something in
+a cube takes the replies of calls about it along, as they may quote what was forgotten.
 """
 
 from __future__ import annotations

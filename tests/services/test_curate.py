@@ -332,7 +332,7 @@ def test_of_two_updates_of_one_version_one_is_stale(memory: Memory) -> None:
         both.wait()  # both have read version 1, and neither has written
         return found
 
-    curate._embed = meeting  # type: ignore[method-assign, assignment]
+    curate._embed = meeting  # type: ignore[method-assign]
     ended: list[object] = []
 
     def change(text: str) -> None:

@@ -19,19 +19,23 @@ class Relay:
     def __init__(self, parts: wiring.Parts) -> None:
         self._parts = parts
 
+    def check(self) -> None:
+        """Raise `InputError` when there is no model, or one that is not asked through OpenAI's API."""
+        self._parts.accounts.check()
+
     def send(self, request: Mapping[str, Any], *, user: str | int, cube: str | None = None) -> Mapping[str, Any]:
         """Return the answer (`chat.completion`) to a request, which reaches the server as it is.
 
         Nothing is stored, and memory adds nothing. Raises `InputError` without a model or with one that is not asked
         through OpenAI's API, `BudgetError`, and `LanguageError`, whose `status` is the server's.
         """
-        return self._parts.relaying.send(request, user=user, cube=cube)
+        return self._parts.accounts.relay(request, user=user, cube=cube)
 
     def stream(
         self, request: Mapping[str, Any], *, user: str | int, cube: str | None = None
     ) -> Iterator[Mapping[str, Any]]:
         """Yield the events (`chat.completion.chunk`) of an answer as they come, with the server's counts of tokens."""
-        return self._parts.relaying.stream(request, user=user, cube=cube)
+        return self._parts.accounts.relay_stream(request, user=user, cube=cube)
 
     @property
     def model(self) -> str | None:

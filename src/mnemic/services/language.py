@@ -121,7 +121,7 @@ class Language:
 
     def relay(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Mapping[str, Any]:
         """Return the model's server's own answer to a request. Raises `BudgetError`, `LanguageError`, `InputError`."""
-        server, prompt, heard = self._server(), prompt_of(request), Heard()
+        server, prompt, heard = self.check_relay(), prompt_of(request), Heard()
         account = self._begun(prompt, purpose, cube_key, purpose)
         try:
             with tracing(span=account.span.id):
@@ -137,7 +137,7 @@ class Language:
 
     def relay_stream(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Iterator[Mapping[str, Any]]:
         """Yield the events of the model's server as they come. Who is refused is told before the first is asked for."""
-        server, prompt = self._server(), prompt_of(request)
+        server, prompt = self.check_relay(), prompt_of(request)
         account = self._begun(prompt, purpose, cube_key, purpose)
         return self._relayed(server.relay_stream(request), prompt, account)
 
@@ -158,7 +158,8 @@ class Language:
         finally:
             account.close(reply, None)
 
-    def _server(self) -> Relays:
+    def check_relay(self) -> Relays:
+        """Return the model's server, for requests as they are. Raises `InputError` when it is not asked so."""
         if isinstance(self._model, Relays):
             return self._model
         raise InputError(

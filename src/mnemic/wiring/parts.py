@@ -58,7 +58,6 @@ from mnemic.services.reader import Reader
 from mnemic.services.rebuild import Rebuild
 from mnemic.services.recall import Recall
 from mnemic.services.reindex import Reindex
-from mnemic.services.relaying import Relaying
 from mnemic.services.remember import Remember
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
@@ -117,7 +116,6 @@ class Parts:
     queue: Queue
     language: Language | None
     accounts: Accounts
-    relaying: Relaying
     preview: Preview
     keys: KeyDesk
     gate: Gate
@@ -139,7 +137,7 @@ class Parts:
             self.worker.close()
             self.settle()
             self.gate.close()
-            self.audit.settle()
+            self.audit.settle(ending=True)
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
@@ -227,7 +225,6 @@ def _assembled(
     close_models: Sequence[Callable[[], None]],
 ) -> Parts:
     language = None if llm is None else _language(settings, llm, store, clock)
-    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
     reader = _reader(settings, store, embedder, clock, language)
@@ -236,9 +233,9 @@ def _assembled(
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     settle = partial(_settle, organize, forget)
-    handlers = handlers_of(organize, reorganizing, reader)
     audit = Audit(store, clock, scoping, days=settings.audit_days, rows=settings.audit_rows)
     store.recorded = audit.recorded
+    handlers = handlers_of(organize, reorganizing, reader)
     work = background_of(settings, store, clock, scoping, handlers, settle, audit.prune)
     return Parts(
         settings=settings,
@@ -257,7 +254,7 @@ def _assembled(
         choosing=Choosing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
-        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=warmth),
+        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
         cubes=CubeDesk(store, clock, scoping),
         sharing=Sharing(store, scoping),
         forget=forget,
@@ -266,7 +263,6 @@ def _assembled(
         portability=Portability(store, embedder, clock, scoping, version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
-        relaying=Relaying(store, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
         keys=KeyDesk(store, clock, scoping),
         gate=Gate(store, clock, audit.refused),
@@ -288,11 +284,14 @@ def _assembled(
 
 
 def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: Clock, scoping: Scoping) -> Recall:
-    warmth = HeatWeights(tau=timedelta(hours=settings.heat_hours))
-    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=warmth)
+    recall = Recall(store, questions_of(embedder), clock, scoping, zone=settings.zone, warmth=_warmth(settings))
     recall.meter = store.watch.meter
     recall.fusion = LEARNED if settings.ranking == "learned" else None
     return recall
+
+
+def _warmth(settings: Settings) -> HeatWeights:
+    return HeatWeights(tau=timedelta(hours=settings.heat_hours))
 
 
 def _language(settings: Settings, llm: LanguageModel, store: MeteredStore, clock: Clock) -> Language:
@@ -379,7 +378,7 @@ def _organize(
             clock,
             threshold=settings.heat_threshold,
             capacity=settings.mtm_segments,
-            weights=HeatWeights(tau=timedelta(hours=settings.heat_hours)),
+            weights=_warmth(settings),
         ),
         Embedding(store, embedder),
         Retexting(store, clock),

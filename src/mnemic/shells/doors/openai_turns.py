@@ -93,6 +93,7 @@ class Turn:
 
     def _prepared(self) -> dict[str, Any]:
         """Return the request as it goes on, with what memory adds; the user's message is stored."""
+        self._memory.relay.check()
         messages = messages_in(self._request)
         last = next((message for message in reversed(messages) if message.get("role") == "user"), None)
         question = text_of(last.get("content")).strip()[-QUESTION:] if last is not None else ""

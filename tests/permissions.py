@@ -96,6 +96,8 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "cubes.share": OWN,
     "cubes.unshare": OWN,
     "llm.complete": WRITE,
+    "relay.send": WRITE,
+    "relay.stream": WRITE,
     "llm.usage": READ,
     "llm.calls": READ,
     "jobs.list": READ,
@@ -119,6 +121,10 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
 
 LOCAL_ONLY: Final = frozenset({"close", "expose", "ready", "keys.any", "keys.caller_of"})
 """Methods for who runs the memory: they end it, show its figures, or ask who calls. No door offers them."""
+
+
+UNSPOKEN: Final = frozenset({"relay.send", "relay.stream"})
+"""Operations that need a model behind OpenAI's API: with another, who may is told so (`invalid_input`)."""
 
 
 @dataclass
@@ -228,6 +234,8 @@ def _id(name: str, **more: Any) -> _Given:
     return lambda world: {"id": world.ids[name], **more}
 
 
+_REQUEST: Final = {"model": "m", "messages": [{"role": "user", "content": "Say hello."}]}
+
 _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "add": lambda _: {"messages": "I was here."},
     "extract": lambda _: {"messages": "I moved to Oslo."},
@@ -270,6 +278,8 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "cubes.share": lambda _: {"member": "newcomer"},
     "cubes.unshare": lambda _: {"member": "guest"},
     "llm.complete": lambda _: {"prompt": Prompt((Turn("user", "Say hello."),))},
+    "relay.send": lambda _: {"request": _REQUEST},
+    "relay.stream": lambda _: {"request": _REQUEST},
     "llm.usage": _NONE,
     "llm.calls": _NONE,
     "jobs.list": _NONE,
@@ -294,9 +304,10 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
 
 def written() -> str:
     """Return the table as Markdown: `ok`, or the code of the error."""
-    rows = [("operation", *CALLERS), ("---",) * (len(CALLERS) + 1)]
-    rows += [(f"`{verb}`", *(row[caller] for caller in CALLERS)) for verb, row in TABLE.items()]
-    lines = ["| " + " | ".join(each.replace("_", " ") for each in row) + " |" for row in rows]
+    told = {verb: [code.replace("_", " ") for code in row.values()] for verb, row in TABLE.items()}
+    rows = [["operation", *(caller.replace("_", " ") for caller in CALLERS)], ["---"] * (len(CALLERS) + 1)]
+    rows += [[f"`{verb}`", *codes] for verb, codes in told.items()]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     count = f"{len(TABLE)} operations x {len(CALLERS)} callers = {len(TABLE) * len(CALLERS)} permissions"
     return "\n".join([*lines, "", count])
 

@@ -24,8 +24,17 @@ SESSION: Final = 25
 """Messages of a session."""
 USERS: Final = 4
 """Users that one process adds for, in turns."""
-SETTINGS: Final = {"heat_threshold": 3.0, "stm_pages": 2, "jobs_kept": 1_000_000, "database_connections": 6}
-"""Little short-term memory and much warmth, so that all that runs in the background has work; all jobs are kept."""
+SETTINGS: Final = {
+    "heat_threshold": 3.0,
+    "stm_pages": 2,
+    "jobs_kept": 1_000_000,
+    "database_connections": 6,
+    "schedule_upkeep": "* * * * *",
+}
+"""Little short-term memory and much warmth, so that all that runs in the background has work; all jobs are kept.
+
+The store is looked over each minute: that is what makes up for clocks that were ahead.
+"""
 
 _REST: Final = 0.05  # seconds before what failed is tried again
 

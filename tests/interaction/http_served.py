@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from fastapi import FastAPI
@@ -15,6 +17,7 @@ from fastapi import FastAPI
 from mnemic import Memory
 from mnemic.shells.http import running
 from mnemic.shells.http.app import build
+from mnemic.wire.routes import VERSION, Route
 
 PATIENCE = 60.0  # seconds
 
@@ -59,3 +62,15 @@ def until(true: Any, patience: float = PATIENCE) -> None:
     while not true():
         assert time.monotonic() < deadline, "it did not come to hold"
         pause.wait(0.01)
+
+
+def request_of(route: Route, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the request that calls a verb with these arguments."""
+    rest = dict(given)
+    path = VERSION + route.path
+    for name in route.in_path:
+        path = path.replace(f"{{{name}}}", quote(str(rest.pop(name)), safe=""))
+    if route.in_query:
+        texts = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in rest.items()}
+        return {"method": route.method, "url": path, "params": texts}
+    return {"method": route.method, "url": path, "json": rest}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,8 +10,8 @@ import httpx2
 import pytest
 
 from mnemic import Memory
-from mnemic.model.caller import LOCAL
 from mnemic.api import acting
+from mnemic.model.caller import LOCAL
 from mnemic.shells.http.app import build
 from tests.interaction.http_served import asking, guarded
 
@@ -140,8 +139,9 @@ def test_a_key_is_taken_in_each_of_its_forms(keyed: Memory, secrets: dict[str, s
 
 
 @pytest.mark.parametrize("headers", [
-    {}, {"Authorization": ""}, {"Authorization": "Bearer"}, {"Authorization": "Bearer "}, {"Authorization": "Basic YTpi"},
-    {"Authorization": "Bearer mnk_wrong"}, {"X-API-Key": ""}, {"X-API-Key": "x" * 10_000}, {"Authorization": "Bearer \u00e9"},
+    {}, {"Authorization": ""}, {"Authorization": "Bearer"}, {"Authorization": "Bearer "},
+    {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer mnk_wrong"}, {"X-API-Key": ""},
+    {"X-API-Key": "x" * 10_000}, {"Authorization": "Bearer \u00e9"},
 ])  # fmt: skip
 def test_from_the_first_key_on_each_call_needs_one(
     keyed: Memory, secrets: dict[str, str], headers: dict[str, str]

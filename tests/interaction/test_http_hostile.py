@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -99,8 +98,8 @@ def test_fields_inside_an_object_are_read_strictly_too(memory: Memory) -> None:
     prompt = {"turns": [{"role": "robot", "text": "x"}]}
     found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": prompt}), 422)
     assert found["field"] == "prompt.turns[0].role"
-    prompt = {"turns": [], "max_token": 3}
-    found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": prompt}), 422)
+    misspelt = {"turns": [], "max_token": 3}
+    found = problem(call(memory, "POST", "/v1/llm/complete", json={"user": "ann", "prompt": misspelt}), 422)
     assert found["field"] == "prompt.max_token"
 
 
@@ -184,8 +183,8 @@ def test_a_body_beyond_the_limit_is_refused_by_its_length_and_by_its_size(memory
 
 
 @pytest.mark.parametrize("text", [
-    "\0", "a\0b", "\ud800", "\udc00\ud800", "a\u2028b", "\ufeff", "\u202e", "I\u0307", "```", "</s>", "<think>", "{}", "|",
-    "\\_", "\U0001f600" * 50, "2024-01-01", "中文没有空格", "ไทย",
+    "\0", "a\0b", "\ud800", "\udc00\ud800", "a\u2028b", "\ufeff", "\u202e", "I\u0307", "```", "</s>", "<think>", "{}",
+    "|", "\\_", "\U0001f600" * 50, "2024-01-01", "中文没有空格", "ไทย",
 ])  # fmt: skip
 def test_content_comes_back_as_it_was_given(memory: Memory, text: str) -> None:
     added = call(memory, "POST", "/v1/messages", content=json.dumps({"user": "bob", "messages": text}), headers=JSON)

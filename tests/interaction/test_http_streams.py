@@ -248,17 +248,19 @@ def test_a_call_that_does_not_end_is_left_when_patience_is_over(tmp_path: Path) 
         return "Hello."
 
     replies: list[httpx2.Response] = []
-    with guarded(tmp_path, llm=ScriptedModel(slowly), refine=False, worker=False) as memory:
-        with serving(memory, patience=0.1) as (address, server):
-            body = {"user": "ann", "prompt": {"turns": [{"role": "user", "text": "Hi"}]}}
+    with (
+        guarded(tmp_path, llm=ScriptedModel(slowly), refine=False, worker=False) as memory,
+        serving(memory, patience=0.1) as (address, server),
+    ):
+        body = {"user": "ann", "prompt": {"turns": [{"role": "user", "text": "Hi"}]}}
 
-            def call() -> None:
-                replies.append(httpx2.post(f"{address}/v1/llm/complete", json=body, timeout=PATIENCE))
+        def call() -> None:
+            replies.append(httpx2.post(f"{address}/v1/llm/complete", json=body, timeout=PATIENCE))
 
-            caller = threading.Thread(target=call)
-            caller.start()
-            assert asked.wait(PATIENCE)
-            server.end()
-            caller.join(PATIENCE)
-            assert [(each.status_code, each.json()["code"]) for each in replies] == [(502, "unreachable")]
-            go_on.set()
+        caller = threading.Thread(target=call)
+        caller.start()
+        assert asked.wait(PATIENCE)
+        server.end()
+        caller.join(PATIENCE)
+        assert [(each.status_code, each.json()["code"]) for each in replies] == [(502, "unreachable")]
+        go_on.set()

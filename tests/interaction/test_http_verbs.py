@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import anyio
 import httpx2
@@ -18,7 +16,7 @@ from mnemic.shells.http.app import build
 from mnemic.shells.http.examples import EXAMPLES
 from mnemic.testing.scripted_model import ScriptedModel
 from mnemic.wire.routes import BY_VERB, ROUTES, Route
-from tests.interaction.http_served import asking, guarded
+from tests.interaction.http_served import asking, guarded, request_of
 
 
 @pytest.fixture
@@ -52,8 +50,6 @@ async def _walk(memory: Memory) -> None:
     ids: dict[str, Any] = {}
     async with asking(build(memory)) as client:
         for verb in EXAMPLES:
-            if verb in ("audit", "cubes.share", "cubes.members", "cubes.unshare"):
-                continue
             response = await _call(client, BY_VERB[verb], _meant(verb, ids))
             assert response.status_code == BY_VERB[verb].status, (verb, response.text)
             await _note(client, verb, response, ids)
@@ -99,10 +95,4 @@ async def _waiting_job(client: httpx2.AsyncClient) -> str:
 
 
 async def _call(client: httpx2.AsyncClient, route: Route, given: dict[str, Any]) -> httpx2.Response:
-    path = "/v1" + route.path
-    for name in route.in_path:
-        path = path.replace(f"{{{name}}}", quote(str(given.pop(name)), safe=""))
-    if route.in_query:
-        texts = {name: json.dumps(value) if isinstance(value, bool) else value for name, value in given.items()}
-        return await client.request(route.method, path, params=texts)
-    return await client.request(route.method, path, json=given)
+    return await client.request(**request_of(route, given))

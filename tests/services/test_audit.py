@@ -173,7 +173,6 @@ def test_what_was_not_told_is_told_when_the_memory_is_closed(tmp_path: Path, clo
         for _ in range(A_MINUTE + 5):
             with pytest.raises(KeyRefusedError):
                 memory.keys.caller_of("wrong")
-        clock.at += timedelta(minutes=2)
     with open_memory(tmp_path, clock=clock) as memory:
         assert sum(row.calls for row in memory.audit()) == A_MINUTE + 5
 
@@ -244,4 +243,4 @@ def test_rows_come_page_by_page(memory: Memory) -> None:
         ("cube", {"cube": ""}),
     ):
         with pytest.raises(InputError, match=field):
-            memory.audit(**asked)  # type: ignore[arg-type]
+            memory.audit(**asked)

@@ -72,10 +72,10 @@ def test_a_key_tells_who_calls_and_how_far_it_reaches(memory: Memory) -> None:
     made = memory.keys.create(
         "backend", users=["ann", "bob", "ann"], cubes="c1", project="shop", powers=["admin", "read"]
     )
+    assert memory.keys.list() == (made.key,)
     caller = memory.keys.caller_of(made.secret)
     powers = frozenset({Power.READ, Power.ADMIN})
     assert caller == Caller(made.key.id, ("ann", "bob"), ("c1",), powers, "shop")
-    assert memory.keys.list() == (made.key,)
 
 
 def test_without_any_key_who_is_at_the_machine_needs_none_and_with_one_everybody_does(memory: Memory) -> None:
@@ -356,3 +356,4 @@ def test_a_call_does_not_wait_for_its_use_to_be_written_down(memory: Memory) -> 
         writer.result(30)
     memory._parts.gate.close()
     assert key_of(memory).last_used_at is not None
+    assert [row.outcome for row in memory.audit()] == ["rate_limited"] * 4

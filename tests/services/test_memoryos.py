@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bench.clients.memoryos import example
 from mnemic.api import Memory
 from mnemic.compat import memoryos_settings
 from mnemic.compat.memoryos import Memoryos
@@ -22,57 +23,10 @@ from mnemic.errors import InputError
 from mnemic.model.language import Prompt
 from mnemic.testing.model_server import ModelServer
 from mnemic.testing.scripted_model import ScriptedModel, outage, said_to
+from tests.conventions.sources import ROOT
 from tests.services.opened import Clock, new_store, open_memory
 
-README = """
-from mnemic.compat.memoryos import Memoryos
-
-# --- Basic Configuration ---
-USER_ID = "demo_user"
-ASSISTANT_ID = "demo_assistant"
-API_KEY = {key!r}
-BASE_URL = {base_url!r}
-DATA_STORAGE_PATH = {path!r}
-LLM_MODEL = "gpt-4o-mini"
-
-def simple_demo():
-    print("MemoryOS Simple Demo")
-    print("Initializing MemoryOS...")
-    try:
-        memo = Memoryos(
-            user_id=USER_ID,
-            openai_api_key=API_KEY,
-            openai_base_url=BASE_URL,
-            data_storage_path=DATA_STORAGE_PATH,
-            llm_model=LLM_MODEL,
-            assistant_id=ASSISTANT_ID,
-            short_term_capacity=7,
-            mid_term_heat_threshold=5,
-            retrieval_queue_capacity=7,
-            long_term_knowledge_capacity=100,
-            embedding_model_name="BAAI/bge-m3"
-        )
-        print("MemoryOS initialized successfully!\\n")
-    except Exception as e:
-        print(f"Error: {{e}}")
-        return
-
-    print("Adding some memories...")
-    memo.add_memory(
-        user_input="Hi! I'm Tom, I work as a data scientist in San Francisco.",
-        agent_response="Hello Tom! Nice to meet you. Data science is such an exciting field. What kind of data do you "
-        "work with?"
-    )
-    test_query = "What do you remember about my job?"
-    print(f"User: {{test_query}}")
-    response = memo.get_response(
-        query=test_query,
-    )
-    print(f"Assistant: {{response}}")
-
-if __name__ == "__main__":
-    simple_demo()
-"""
+README = example((ROOT / "docs" / "memoryos.md").read_text("utf-8"))
 
 TURNS = (
     ("Hi! I'm Tom, I work as a data scientist.", "Hello Tom!", "2025-03-14 09:30:00"),
@@ -104,10 +58,10 @@ def lived(memory: Memory, **given: Any) -> Memoryos:
 
 def run_readme(path: Path, *, key: str = "YOUR_OPENAI_API_KEY", base_url: str = "") -> subprocess.CompletedProcess[str]:
     """Run the example of MemoryOS's README with its import changed, as a program of its own."""
-    code = README.format(key=key, base_url=base_url, path=str(path))
+    code = README.replace("YOUR_OPENAI_API_KEY", key).replace('BASE_URL = ""', f"BASE_URL = {base_url!r}")
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120, env=env
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120, env=env, cwd=path
     )
 
 
@@ -124,10 +78,10 @@ def test_the_readme_of_memoryos_runs_with_a_model_and_stores_the_turn(tmp_path: 
     with ModelServer(default="You told me that you work as a data scientist [1].") as server:
         done = run_readme(tmp_path, key="sk-test", base_url=server.url)
     assert done.returncode == 0, done.stderr
-    assert "Assistant: You told me that you work as a data scientist" in done.stdout
+    assert "Assistant: You told me that you work as a data scientist.\n" in done.stdout
     assert {asked.model for asked in server.requests} == {"gpt-4o-mini"}
     assert any("data scientist in San Francisco" in asked.text for asked in server.requests)
-    with Memory(tmp_path, settings={"llm": "none", "worker": False}) as memory:
+    with Memory(tmp_path / "simple_demo_data", settings={"llm": "none", "worker": False}) as memory:
         said = [item.text for item in memory.list(user="demo_user", kinds="message")]  # type: ignore[union-attr]
     assert said[2] == "What do you remember about my job?"
     assert said[3].startswith("You told me that you work as a data scientist")

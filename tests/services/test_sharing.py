@@ -45,7 +45,9 @@ def test_a_group_conversation_is_found_by_its_members_and_by_nobody_else(memory:
     memory.jobs.wait(user="ann", cube=trip.id)
     for reader in ("ann", "bob", "cleo", "planner"):
         items = memory.list(user=reader, cube=trip.id, kinds="message", session="plans")
-        assert [(item.speaker, item.text) for item in items if isinstance(item, StoredMessage)] == [(speaker, text) for _, _, speaker, text in said]
+        assert [(item.speaker, item.text) for item in items if isinstance(item, StoredMessage)] == [
+            (speaker, text) for _, _, speaker, text in said
+        ]
         [hit, *_] = memory.search("Who is allergic to peanuts?", user=reader, cubes=trip.id, kinds="message")
         assert (hit.speaker, hit.text) == ("bob", said[1][3])
         [bed, *_] = memory.search("Which coach are the beds in?", user=reader, cubes=trip.id, kinds="message")

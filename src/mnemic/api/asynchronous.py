@@ -18,6 +18,7 @@ from mnemic.api.memory import Memory
 from mnemic.api.threads import CALLS, STREAMS
 from mnemic.config import Settings
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.audit import AuditRow
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -363,6 +364,7 @@ class AsyncMemory:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -376,6 +378,7 @@ class AsyncMemory:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 
@@ -437,6 +440,19 @@ class AsyncMemory:
         embedder. See `Memory.check`.
         """
         return await self._calls.call(Memory.check)
+
+    async def audit(
+        self,
+        *,
+        key: str | None = None,
+        cube: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditRow]:
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a
+        server. See `Memory.audit`.
+        """
+        return await self._calls.call(Memory.audit, key=key, cube=cube, after=after, limit=limit)
 
     def export(self, *, user: str | int, cube: str | None = None) -> AsyncPieces[str]:
         """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory.

@@ -15,7 +15,7 @@ from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.receipt import Forgotten
-from mnemic.model.scope import Cube
+from mnemic.model.scope import Cube, Member
 
 
 class AsyncCubes:
@@ -37,6 +37,22 @@ class AsyncCubes:
     async def delete(self, cube: str, *, user: str | int) -> Forgotten:
         """Erase a cube with all that is in it; only its owner may. See `Memory.cubes.delete`."""
         return await self._calls.call(Cubes.delete, cube, user=user)
+
+    async def members(self, cube: str, *, user: str | int) -> Sequence[Member]:
+        """Return who may use a cube, with their roles, in the order of their names; its readers may ask. See
+        `Memory.cubes.members`.
+        """
+        return await self._calls.call(Cubes.members, cube, user=user)
+
+    async def share(self, cube: str, member: str | int, role: str = "reader", *, user: str | int) -> Member:
+        """Let a user or an agent into a cube, or change its role: `reader`, `editor` or `owner`; only owners
+        may. See `Memory.cubes.share`.
+        """
+        return await self._calls.call(Cubes.share, cube, member, role, user=user)
+
+    async def unshare(self, cube: str, member: str | int, *, user: str | int) -> Member:
+        """Take a member out of a cube; return it as it was. See `Memory.cubes.unshare`."""
+        return await self._calls.call(Cubes.unshare, cube, member, user=user)
 
 
 class AsyncLanguageModels:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +14,6 @@ from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
 from mnemic.api.relaying import Relay
 from mnemic.config import Settings
-from mnemic.errors import JobError, WaitTimeoutError
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.audit import AuditRow
 from mnemic.model.caller import Power
@@ -128,18 +126,8 @@ class Memory:
         self._parts.worker.wake()
         if wait and added.job is not None:
             self._parts.waiting.wait(added.cube, [added.job], user=str(user))
-            added = self._read_by_model(added, str(user))
-        return added
-
-    def _read_by_model(self, added: Added, user: str) -> Added:
-        """Wait for the language model, when there is one. What was added is stored and read by rules, come what may."""
-        if self._parts.language is None:
-            return added
-        try:
-            self._parts.waiting.wait(added.cube, None, user=user, patient=False)
-        except (JobError, WaitTimeoutError) as error:
-            told = f"stored, and read by rules; the language model has not read it yet: {error}"
-            return replace(added, notes=(*added.notes, told))
+            if self._parts.language is not None:
+                added = self._parts.waiting.read_by_model(added, user=str(user))
         return added
 
     def extract(

@@ -6,6 +6,7 @@ waiting. Who calls, and what the call is part of, goes along (`mnemic.acting`, `
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -38,6 +39,7 @@ class Threads:
         self._most_calls = None if waiting is None else calls + waiting
         self.open_calls = 0
         self.open_streams = 0
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def call(self, do: Callable[[], T], *, who: Caller | None = None) -> T:
         """Return what the call returns; it is made for `who`, and runs to its end even when nobody waits any more.
@@ -100,11 +102,26 @@ class Threads:
         """Return what a part of a stream returns."""
         return await anyio.to_thread.run_sync(do, limiter=self._pieces)
 
+    def drop(self, close: Callable[[], None]) -> None:
+        """Close a stream that nobody has any more."""
+        task = asyncio.get_running_loop().create_task(self.closed(close))
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+    async def closed(self, close: Callable[[], None]) -> None:
+        """Close a stream; what makes its pieces is told."""
+        try:
+            with anyio.CancelScope(shield=True):
+                await self.within(close)
+        finally:
+            self.open_streams -= 1
+
 
 class Pieces(AsyncIterator[T]):
     """A stream that is open. Who has it hears it to its end, or closes it.
 
-    Its parts are done one after the other, in one context: closing waits for a piece whose listener was cancelled.
+    What is dropped closes a moment later. Its parts are done one after the other, in one context: closing waits for a
+    piece whose listener was cancelled.
     """
 
     def __init__(
@@ -116,6 +133,13 @@ class Pieces(AsyncIterator[T]):
         self._left = left
         self._turn = threading.Lock()
         self._is_open = True
+        self._loop = asyncio.get_running_loop()
+
+    def __del__(self) -> None:
+        if self._is_open and not self._loop.is_closed():
+            if self._left is not None:
+                self._left.set()
+            self._loop.call_soon_threadsafe(self._threads.drop, self._closing())
 
     async def __anext__(self) -> T:
         if not self._is_open:
@@ -137,17 +161,25 @@ class Pieces(AsyncIterator[T]):
         self._is_open = False
         if self._left is not None:
             self._left.set()
-        close = getattr(self._pieces, "close", None)
-        try:
-            if close is not None:
-                with anyio.CancelScope(shield=True):
-                    await self._threads.within(lambda: self._in_turn(close))
-        finally:
-            self._threads.open_streams -= 1
+        await self._threads.closed(self._closing())
+
+    def _closing(self) -> Callable[[], None]:
+        """Return what closes what makes the pieces, without holding this stream itself."""
+        close, turn, context = getattr(self._pieces, "close", _nothing), self._turn, self._context
+
+        def in_turn() -> None:
+            with turn:
+                context.run(close)
+
+        return in_turn
 
     def _in_turn(self, do: Callable[[], U]) -> U:
         with self._turn:
             return self._context.run(do)
+
+
+def _nothing() -> None:
+    """Close what needs no closing."""
 
 
 class _End:

@@ -38,6 +38,9 @@ IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 _SLOW: Final = frozenset({
     "ask", "chat", "extract", "feedback", "reorganize", "rebuild", "llm.complete", "export", "load", "search_many",
 })  # fmt: skip
+_IDS: Final = frozenset(
+    {"user", "cube", "session", "after", "task"}
+)  # checked as a server would: it gets plain text only
 _COSTLY: Final = frozenset({"ask", "extract", "search_many"})  # reads that nobody wants to be made again in vain
 _ONCE: Final = frozenset({"load", "chat_stream", "keys.create", "keys.rotate"})
 """Writes that are never made again by themselves: a body that is read once, and replies that no server keeps."""
@@ -167,7 +170,7 @@ def _text(value: Any, name: str) -> str:
         raise InputError(name, f"cannot be sent: {type(value).__name__}")
     if isinstance(value, int) and value.bit_length() > 512:
         raise InputError(name, "is a number that is too large")
-    text = str(value)
+    text = check_id(value, name) if name in _IDS else str(value)
     if any("\ud800" <= char <= "\udfff" for char in text):
         raise InputError(name, "holds a lone surrogate; it must be plain text here")
     return text

@@ -15,6 +15,7 @@ from mnemic.client.asking import Gives
 from mnemic.client.async_groups import AsyncCubes, AsyncJobs, AsyncKeys, AsyncLanguageModels
 from mnemic.client.async_line import AsyncLine, AsyncStream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.audit import AuditRow
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -404,6 +405,7 @@ class AsyncClient:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -418,6 +420,7 @@ class AsyncClient:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 
@@ -486,6 +489,19 @@ class AsyncClient:
         embedder. See `Memory.check`.
         """
         return await self._line.call("check", Gives[Sequence[tuple[str, bool, str]]]())
+
+    async def audit(
+        self,
+        *,
+        key: str | None = None,
+        cube: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditRow]:
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a
+        server. See `Memory.audit`.
+        """
+        return await self._line.call("audit", Gives[Sequence[AuditRow]](), key=key, cube=cube, after=after, limit=limit)
 
     def export(self, *, user: str | int | None = None, cube: str | None = None) -> AsyncStream[str]:
         """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory.

@@ -15,6 +15,7 @@ from mnemic.client.asking import Gives
 from mnemic.client.groups import Cubes, Jobs, Keys, LanguageModels
 from mnemic.client.line import Line, Stream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
+from mnemic.model.audit import AuditRow
 from mnemic.model.change import MemoryChange, Undone
 from mnemic.model.entity import Entity
 from mnemic.model.extraction import Extraction
@@ -391,6 +392,7 @@ class Client:
         after: str | None = None,
         limit: int = 100,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
@@ -405,6 +407,7 @@ class Client:
             after=after,
             limit=limit,
             newest=newest,
+            where=where,
             cube=cube,
         )
 
@@ -473,6 +476,19 @@ class Client:
         embedder. See `Memory.check`.
         """
         return self._line.call("check", Gives[Sequence[tuple[str, bool, str]]]())
+
+    def audit(
+        self,
+        *,
+        key: str | None = None,
+        cube: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditRow]:
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a
+        server. See `Memory.audit`.
+        """
+        return self._line.call("audit", Gives[Sequence[AuditRow]](), key=key, cube=cube, after=after, limit=limit)
 
     def export(self, *, user: str | int | None = None, cube: str | None = None) -> Stream[str]:
         """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory.

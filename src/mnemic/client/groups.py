@@ -14,7 +14,7 @@ from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
 from mnemic.model.receipt import Forgotten
-from mnemic.model.scope import Cube
+from mnemic.model.scope import Cube, Member
 
 
 class Cubes:
@@ -36,6 +36,22 @@ class Cubes:
     def delete(self, cube: str, *, user: str | int | None = None) -> Forgotten:
         """Erase a cube with all that is in it; only its owner may. See `Memory.cubes.delete`."""
         return self._line.call("cubes.delete", Gives[Forgotten](), cube=cube, user=user)
+
+    def members(self, cube: str, *, user: str | int | None = None) -> Sequence[Member]:
+        """Return who may use a cube, with their roles, in the order of their names; its readers may ask. See
+        `Memory.cubes.members`.
+        """
+        return self._line.call("cubes.members", Gives[Sequence[Member]](), cube=cube, user=user)
+
+    def share(self, cube: str, member: str | int, role: str = "reader", *, user: str | int | None = None) -> Member:
+        """Let a user or an agent into a cube, or change its role: `reader`, `editor` or `owner`; only owners
+        may. See `Memory.cubes.share`.
+        """
+        return self._line.call("cubes.share", Gives[Member](), cube=cube, member=member, role=role, user=user)
+
+    def unshare(self, cube: str, member: str | int, *, user: str | int | None = None) -> Member:
+        """Take a member out of a cube; return it as it was. See `Memory.cubes.unshare`."""
+        return self._line.call("cubes.unshare", Gives[Member](), cube=cube, member=member, user=user)
 
 
 class LanguageModels:

@@ -19,6 +19,7 @@ from typing import Any, Final, Self
 from mnemic.api import Memory
 from mnemic.compat.memoryos_settings import BUNDLED, MULTILINGUAL, embedder_of, model_of
 from mnemic.compat.views import ASSISTANT, NONE, SESSION, Knowledge, Page, Views, moment
+from mnemic.core.generation import without_references
 from mnemic.errors import InputError, JobError, StoreModelError, WaitTimeoutError
 
 __all__ = ["Memoryos"]
@@ -139,7 +140,7 @@ class Memoryos:
         )  # fmt: skip
         for note in answer.notes:
             _log.info("memoryos_note", extra={"note": note})
-        return answer.text
+        return without_references(answer.text)
 
     def get_user_profile_summary(self) -> str:
         """Return what is known about the user, as text; "None" when nothing is."""

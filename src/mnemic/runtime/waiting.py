@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,6 +17,7 @@ from mnemic.acting import aside, left
 from mnemic.core.intake import check_id, check_names, check_seconds
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
 from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
+from mnemic.model.receipt import Added
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.runtime.worker import Worker
@@ -89,6 +91,15 @@ class Waiting:
             if left() or rest <= 0:
                 raise _late(waiting, seconds)
             self._pause_or_help(rest)
+
+    def read_by_model(self, added: Added, *, user: object) -> Added:
+        """Wait for the language model. What was added is stored and read by rules, come what may."""
+        try:
+            self.wait(added.cube, None, user=user, patient=False)
+        except (JobError, WaitTimeoutError) as error:
+            told = f"stored, and read by rules; the language model has not read it yet: {error}"
+            return replace(added, notes=(*added.notes, told))
+        return added
 
     def events(self, *, user: object, cube: object, since: object, timeout: object) -> Iterator[Job]:
         """Yield jobs as they change, those that are first; end when nothing has changed for `timeout` seconds."""

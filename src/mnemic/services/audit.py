@@ -64,6 +64,9 @@ class Audit:
         self._rows = rows
         self._lock = threading.Lock()
         self._refusals: dict[str | None, _Refusals] = {}
+        self._waiting: list[AuditRow] = []
+        self._writer: threading.Thread | None = None
+        self._writing = threading.Lock()
 
     @contextmanager
     def call(self, who: Caller, verb: str, *, writes: bool) -> Iterator[acting.Call]:
@@ -90,7 +93,7 @@ class Audit:
         return self._recorded(transaction, made if is_told else None, attempt)
 
     def refused(self, error: MnemicError, verb: str, caller: Caller | None, *, made: acting.Call | None = None) -> None:
-        """Write down that a call was refused. That this cannot be done is logged: the caller gets the refusal."""
+        """Write down that a call was refused: beside the call, which does not wait for it."""
         row = AuditRow(
             id=new_id(),
             at=self._clock.now(),
@@ -104,13 +107,13 @@ class Audit:
         )
         self._put_beside(self._due(row))
 
-    def settle(self) -> None:
-        """Write down how many refusals got no rows, of the minutes that are over."""
+    def settle(self, *, ending: bool = False) -> None:
+        """Write down what waits for it, and how many refusals got no rows: of the minutes that are over, or of all."""
         now = self._clock.now()
         with self._lock:
-            over = [key for key, known in self._refusals.items() if now - known.began >= _MINUTE]
-            rows = [row for key in over if (row := _summed(self._refusals.pop(key))) is not None]
-        self._put_beside(rows)
+            over = [key for key, known in self._refusals.items() if ending or now - known.began >= _MINUTE]
+            self._waiting += [row for key in over if (row := _summed(self._refusals.pop(key))) is not None]
+        self._write_waiting()
 
     def prune(self) -> int:
         """Erase what is kept no longer: old rows, replies, and counts of calls; return how many there were."""
@@ -171,8 +174,29 @@ class Audit:
         return due
 
     def _put_beside(self, rows: Sequence[AuditRow]) -> None:
-        if rows:
-            self._write_beside(lambda tx: _put(tx, rows))
+        """Have rows stored by a thread that ends when there are no more."""
+        if not rows:
+            return
+        with self._lock:
+            self._waiting += rows
+            if self._writer is None:
+                self._writer = threading.Thread(target=self._write_on, name="mnemic-audit", daemon=True)
+                self._writer.start()
+
+    def _write_on(self) -> None:
+        while True:
+            self._write_waiting()
+            with self._lock:
+                if not self._waiting:
+                    self._writer = None
+                    return
+
+    def _write_waiting(self) -> None:
+        with self._writing:  # who comes later finds what came before stored
+            with self._lock:
+                rows, self._waiting = self._waiting, []
+            if rows:
+                self._write_beside(lambda tx: _put(tx, rows))
 
     def _end_beside(self, row: str, outcome: str) -> None:
         self._write_beside(lambda tx: tx.audit.end(row, outcome))
@@ -201,6 +225,7 @@ class Audit:
             after=None if after is None else check_id(after, "after"),
             limit=check_count(limit, "limit", most=10_000),
         )
+        self._write_waiting()
         with self._store.read() as tx:
             found = tx.audit.list(query)
         return tuple(row if row.user is None else replace(row, user=shown_name(row.project, row.user)) for row in found)

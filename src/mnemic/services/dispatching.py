@@ -105,14 +105,12 @@ class Dispatching:
     def sweep(self) -> None:
         """Put in line what has become due, and what was left, in every lane: some lanes may have no worker.
 
-        When periodic work ended in time to come, the clock has been put back: what was planned before is due then.
+        What was planned or leased in time to come, was so by a clock that was ahead: it is due then, too.
         """
         now = self._clock.now()
         with self._store.write() as tx:
             tx.enter_all()
-            ended = [at for at, _, _ in tx.turns.leaders().values() if at is not None]
-            if max(ended, default=now) > now + _PUT_BACK:
-                tx.turns.catch_up(now, now + LEASE + _PUT_BACK)
+            tx.turns.catch_up(now, now + LEASE + _PUT_BACK)
             for lane in LANES:
                 self._admit(tx, lane, now)
 

@@ -137,7 +137,7 @@ class Parts:
             self.worker.close()
             self.settle()
             self.gate.close()
-            self.audit.settle()
+            self.audit.settle(ending=True)
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:

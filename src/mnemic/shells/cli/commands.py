@@ -54,11 +54,13 @@ backup | migrating.BACKUP | Keep in order | Copy the whole store, while it is in
 doctor | keeping.doctor | Keep in order | Check the machine, the settings, the models, the store and the work.
 reindex | keeping.reindex | Keep in order | Compute all vectors again with the embedder of the settings.
 rebuild | keeping.rebuild | Keep in order | Derive topics and memories again from what was said.
-cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, delete.
+cubes | keeping.CUBES | Keep in order | Namespaces of memories: list, create, share, delete.
 models | model_commands.MODELS | Keep in order | Show, test and time the models that are configured; pull others.
 serve | serving.serve | Run | Serve the memory over HTTP, to any agent in any language, with its worker.
 mcp | mcp_commands.MCP | Run | Serve memory to models over the Model Context Protocol; set clients up.
 worker | working.worker | Run | Do background work, in as many processes and threads as you like.
+keys | keys.KEYS | Run | Keys of who calls through a server: make, list, change, end them.
+audit | keys.audit | Run | Show who wrote what through a server, and what was refused.
 jobs | jobs.JOBS | Run | Background work: list it, wait for it, try it again.
 eval | eval_commands.EVAL | Measure | Measure how well memory finds and answers: LoCoMo, LongMemEval, your own talks.
 """

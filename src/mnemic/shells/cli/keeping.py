@@ -10,9 +10,12 @@ from typing import Annotated, Final
 import typer
 
 from mnemic import __version__
-from mnemic.shells.cli import checkup, findings, showing, upkeep
+from mnemic.shells.cli import checkup, findings, showing, showing_keys, upkeep
 from mnemic.shells.cli.commands import group
 from mnemic.shells.cli.face import Cube, face_of, leave_when_nothing
+from mnemic.shells.cli.wording import shown
+
+CubeId = Annotated[str, typer.Argument(metavar="ID", help="The cube's id.")]
 
 CUBES: Final = group("Namespaces of memories: a project's, an agent's, a knowledge base's.")
 
@@ -74,7 +77,7 @@ def create_cube(
 @CUBES.command("delete")
 def delete_cube(
     context: typer.Context,
-    cube: Annotated[str, typer.Argument(metavar="ID", help="The cube's id.")],
+    cube: CubeId,
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
@@ -86,3 +89,37 @@ def delete_cube(
         receipt = memory.cubes.delete(cube, user=face.user)
     face.confirm(receipt, lambda: showing.forgotten(receipt))
     leave_when_nothing(receipt.removed)
+
+
+@CUBES.command("members")
+def list_members(context: typer.Context, cube: CubeId) -> None:
+    """List who may use a cube, with their roles."""
+    face = face_of(context)
+    with face.memory(worker=False) as memory:
+        found = memory.cubes.members(cube, user=face.user)
+    face.show(found, lambda: showing_keys.members(found))
+
+
+@CUBES.command("share")
+def share_cube(
+    context: typer.Context,
+    cube: CubeId,
+    member: Annotated[str, typer.Argument(help="The user or agent that is let in.")],
+    role: Annotated[str, typer.Argument(help="reader, editor or owner.")] = "reader",
+) -> None:
+    """Let somebody into a cube, or change what they may do there; only its owners may."""
+    face = face_of(context)
+    with face.memory(worker=False) as memory:
+        made = memory.cubes.share(cube, member, role, user=face.user)
+    face.confirm(made, lambda: showing_keys.members([made]))
+
+
+@CUBES.command("unshare")
+def unshare_cube(
+    context: typer.Context, cube: CubeId, member: Annotated[str, typer.Argument(help="Who is taken out.")]
+) -> None:
+    """Take a member out of a cube; its owners may, and each member for itself."""
+    face = face_of(context)
+    with face.memory(worker=False) as memory:
+        gone = memory.cubes.unshare(cube, member, user=face.user)
+    face.confirm(gone, lambda: f"{shown(gone.principal)} is no {gone.role} of the cube any more")

@@ -6,7 +6,7 @@ It opens no port and no memory: `mnemic.shells.http.running` does the one, its c
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import FastAPI
@@ -16,7 +16,6 @@ from starlette.routing import Route as Place
 
 from mnemic.api import Memory
 from mnemic.api.threads import Threads
-from mnemic.model.caller import LOCAL, Caller
 from mnemic.shells.doors import cloud, openai, product
 from mnemic.shells.http import telling
 from mnemic.shells.http.calls import Calls
@@ -24,7 +23,8 @@ from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
 from mnemic.shells.http.openings import add_openings
-from mnemic.shells.http.operations import Description, verbs_of
+from mnemic.shells.http.operations import Description
+from mnemic.shells.http.verbs import verbs_of
 from mnemic.version import __version__
 from mnemic.wire.routes import VERSION
 
@@ -54,7 +54,7 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
         Middleware(GZipMiddleware, minimum_size=1_000, compresslevel=5),
         Middleware(
             Gate,
-            caller_of=caller_of(memory),
+            caller_of=memory.keys.caller_of,
             threads=threads,
             draining=draining,
             origins=origins_of(settings.serve_origins),
@@ -90,7 +90,7 @@ def threads_of(memory: Memory) -> Threads:
 def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining) -> None:
     """Give the app an endpoint for each verb, and the description of all."""
     verbs = verbs_of(memory)
-    calls = Calls(threads, draining)
+    calls = Calls(memory, threads, draining)
     for verb in verbs:
         place = Place(VERSION + verb.route.path, calls.endpoint(verb), methods=[verb.route.method])
         place.methods = {verb.route.method}  # no HEAD: it would make the call and throw the answer away
@@ -111,15 +111,6 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
         return found
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
-
-
-def caller_of(memory: Memory) -> Callable[[str | None], Caller]:
-    """Return what finds the caller of a key; without keys in this memory, everybody is somebody at the machine."""
-    keys: Any = getattr(memory, "keys", None)
-    if keys is None:
-        return lambda _: LOCAL
-    found: Callable[[str | None], Caller] = keys.caller_of
-    return found
 
 
 def origins_of(setting: str) -> Sequence[str]:

@@ -10,23 +10,24 @@ import json
 import re
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
+from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.caller import Caller
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.shells.http import bodies
-from mnemic.shells.http.arguments import Parameter, from_json, from_texts
+from mnemic.shells.http.arguments import from_json, from_texts
 from mnemic.shells.http.draining import Draining
+from mnemic.shells.http.repeating import carried_out_once, refuse_once
 from mnemic.shells.http.streaming import EventStream, LineStream, until_left
 from mnemic.shells.http.uploads import lines_of, taken_in
-from mnemic.wire.routes import Route
+from mnemic.shells.http.verbs import Verb
 from mnemic.wire.values import plain
 
 WRITTEN: Final = frozenset({"ask_stream", "chat_stream"})
@@ -41,34 +42,11 @@ _BATCH: Final = 64_000  # characters of lines that are sent at once
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """A verb of the library with its place on the server."""
-
-    route: Route
-    method: Callable[..., Any]
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def takes_user(self) -> bool:
-        """Whether it is for a user."""
-        return any(each.name == "user" for each in self.parameters)
-
-    @property
-    def has_pages(self) -> bool:
-        """Whether its list goes on behind the last one that was given."""
-        return any(each.name == "after" for each in self.parameters)
-
-    @property
-    def may_wait(self) -> bool:
-        """Whether it may be told to wait for work."""
-        return any(each.name in ("wait", "timeout") for each in self.parameters)
-
-
 class Calls:
     """Makes endpoints."""
 
-    def __init__(self, threads: Threads, draining: Draining) -> None:
+    def __init__(self, memory: Memory, threads: Threads, draining: Draining) -> None:
+        self._memory = memory
         self._threads = threads
         self._draining = draining
 
@@ -87,9 +65,7 @@ class Calls:
                 return await self._load(verb, request, caller)
             given = await self.given(verb, request, caller)
 
-            def do() -> Response:
-                return reply(verb, given, verb.method(**given))
-
+            do = await carried_out_once(self._memory, verb, request, lambda: reply(verb, given, verb.method(**given)))
             if verb.may_wait and (verb.route.name == "wait" or given.get("wait") is True):
                 return await self._waiting(do, request, caller)
             return await self._threads.call(do, who=caller)
@@ -99,6 +75,7 @@ class Calls:
     async def _load(self, verb: Verb, request: Request, caller: Caller) -> Response:
         """Read an export that comes as lines; whose it is to be stands in the query."""
         request.state.route = verb.route.path
+        refuse_once(verb, request)
         others = [each for each in verb.parameters if each.name != "lines"]
         given = from_texts(others, bodies.query_texts(request), verb.route.verb)
         if "user" not in given:
@@ -134,6 +111,7 @@ class Calls:
     def _events(self, verb: Verb) -> Endpoint:
         async def stream(request: Request) -> Response:
             caller: Caller = request.state.caller
+            refuse_once(verb, request)
             given = await self.given(verb, request, caller)
             left = threading.Event()
             pieces = await self._threads.pieces(lambda: verb.method(**given), who=caller, left=left)

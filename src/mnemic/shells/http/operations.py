@@ -15,13 +15,14 @@ from typing import Any, Final, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from mnemic.model.answer import Answer
-from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, parameters_of, returned
+from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, returned
 from mnemic.shells.http.bodies import JSON, LINES
-from mnemic.shells.http.calls import Verb
 from mnemic.shells.http.examples import EXAMPLES
 from mnemic.shells.http.limits import LIMITS, MESSAGES
+from mnemic.shells.http.repeating import IDEMPOTENCY_KEY, may_repeat
+from mnemic.shells.http.verbs import Verb
 from mnemic.wire.problems import MEDIA_TYPE, STATUS
-from mnemic.wire.routes import ROUTES, VERSION, Route
+from mnemic.wire.routes import VERSION, Route
 from mnemic.wire.values import PRIVATE
 
 _REFERENCE: Final = "#/components/schemas/{model}"
@@ -31,19 +32,6 @@ _AREAS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 
 Schema = dict[str, Any]
-
-
-def verbs_of(memory: object) -> tuple[Verb, ...]:
-    """Return the verbs of a memory that have a place on the server."""
-    return tuple(_verbs(memory))
-
-
-def _verbs(memory: object) -> Iterator[Verb]:
-    for route in ROUTES:
-        face = getattr(memory, route.group, None) if route.group else memory
-        method = getattr(face, route.name, None)
-        if method is not None:
-            yield Verb(route, method, parameters_of(route, method))
 
 
 class Description:
@@ -174,6 +162,8 @@ class _Operation:
             yield _header("Last-Event-ID", "The id of the event that was heard last; the stream goes on behind it.")
         if "if_version" in names:
             yield _header("If-Match", "The ETag of the version that is to be changed; 412 when another one holds.")
+        if may_repeat(self._verb):
+            yield _header(IDEMPOTENCY_KEY, "A name of your own for this call: sent again, it is not carried out again.")
 
     def _body(self) -> Schema:
         inside = [each for each in self._verb.parameters if each.place == "body"]

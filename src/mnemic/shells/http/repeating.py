@@ -1,0 +1,80 @@
+"""Writes that may come twice and are carried out once: by the header Idempotency-Key, kept with what the call writes.
+
+Replies are kept as they were sent. Where a reply must not be kept (it holds a secret), or cannot (it is a stream), the
+header is refused: nobody is to believe that the call is safe to send again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from mnemic.api import Memory, once
+from mnemic.errors import InputError, MnemicError
+from mnemic.model.caller import Power
+from mnemic.shells.http import bodies
+from mnemic.shells.http.telling import refusal
+from mnemic.shells.http.verbs import Verb
+from mnemic.wire.problems import MEDIA_TYPE
+
+IDEMPOTENCY_KEY: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotent-Replayed"
+"""The header of a reply that was given before."""
+
+_SECRET: Final = frozenset({"keys.create", "keys.rotate"})
+
+
+def may_repeat(verb: Verb) -> bool:
+    """Tell whether a verb takes the header."""
+    return verb.route.power is not Power.READ and not verb.route.streams and verb.route.verb not in _SECRET
+
+
+def refuse_once(verb: Verb, request: Request) -> None:
+    """Raise `InputError` for the header at a call that writes and cannot be carried out once."""
+    if IDEMPOTENCY_KEY in request.headers and verb.route.power is not Power.READ:
+        why = "its reply holds a secret, which is not kept" if verb.route.verb in _SECRET else "it is a stream"
+        raise InputError(IDEMPOTENCY_KEY, f"is not taken by this call: {why}; leave it out")
+
+
+async def carried_out_once(
+    memory: Memory, verb: Verb, request: Request, do: Callable[[], Response]
+) -> Callable[[], Response]:
+    """Return what makes a call, once for each key that its client gives; as it is when there is none."""
+    token = request.headers.get(IDEMPOTENCY_KEY)
+    if token is None or verb.route.power is Power.READ:
+        return do
+    if not may_repeat(verb):
+        refuse_once(verb, request)
+    digest = await _digest(request)
+
+    def attempt() -> Response:
+        with once(memory, token, digest) as attempted:
+            if attempted.reply is not None:
+                status, body = attempted.reply
+                kind = bodies.JSON if status < 400 else MEDIA_TYPE
+                return Response(body, status, {REPLAYED: "true"}, media_type=kind)
+            try:
+                response = do()
+            except MnemicError as error:
+                if attempted.begun:
+                    response = refusal(request.scope, error)
+                    attempted.keep(response.status_code, bytes(response.body))
+                raise
+            attempted.keep(response.status_code, bytes(response.body))
+            return response
+
+    return attempt
+
+
+async def _digest(request: Request) -> str:
+    """Return what tells a request from another: its method, address and body."""
+    told = hashlib.sha256()
+    scope = request.scope
+    texts = (scope["method"], scope["path"], request.headers.get("if-match", ""))
+    for part in (*map(str.encode, texts), scope["query_string"], await bodies.whole(request)):
+        told.update(len(part).to_bytes(8, "big") + part)
+    return told.hexdigest()

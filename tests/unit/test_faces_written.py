@@ -1,0 +1,60 @@
+"""The faces that are written from the library's verbs are what would be written now, and lack none of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+
+from mnemic import AsyncClient, AsyncMemory, Client, Memory
+from mnemic.wire.routes import BY_VERB
+from tools import faces
+
+WRITTEN = faces.pages()
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_faces_are_as_they_would_be_written_now(name: str) -> None:
+    there = (faces.SOURCE / name).read_text("utf-8")
+    assert there == WRITTEN[name], "the verbs have changed: run `./dev faces`"
+
+
+def verbs(face: object) -> Iterator[str]:
+    """Yield the verbs of a face and of its groups."""
+    for name, found in inspect.getmembers(face):
+        if name.startswith("_"):
+            continue
+        if inspect.ismethod(found):
+            yield name
+        elif type(found).__module__.startswith("mnemic.") and hasattr(found, "_line"):
+            yield from (f"{name}.{inner}" for inner in verbs(found))
+
+
+def test_a_client_has_every_verb_that_a_server_has() -> None:
+    with Client() as client:
+        assert set(verbs(client)) == {*BY_VERB, *faces.PAGED, "close"}
+
+
+def test_what_does_not_travel_is_there_and_has_a_reason() -> None:
+    for name, reason in faces.AT_THE_MACHINE.items():
+        found: object = Memory
+        for part in name.split("."):
+            found = getattr(found, part, None) or inspect.get_annotations(Memory.__init__)
+        assert found is not None and reason
+        assert name not in BY_VERB
+
+
+@pytest.mark.parametrize("face", [Client, AsyncClient, AsyncMemory])
+def test_arguments_have_the_names_and_defaults_of_the_memory(face: type) -> None:
+    for name, method in inspect.getmembers(face, inspect.isfunction):
+        original = getattr(Memory, name, None)
+        if name.startswith("_") or original is None or name == "close":
+            continue
+        given = dict(inspect.signature(method).parameters)
+        told = dict(inspect.signature(original).parameters)
+        assert list(given) == list(told), name
+        differing = {
+            each for each in told if (given[each].kind, given[each].default) != (told[each].kind, told[each].default)
+        }
+        assert differing <= ({"user"} if face is not AsyncMemory else set()), name

@@ -18,6 +18,7 @@ from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.shells.doors import cloud, openai, product
 from mnemic.shells.http import telling
+from mnemic.shells.http.bodies import JSON
 from mnemic.shells.http.calls import Calls, Endpoint, by_method_of
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
@@ -110,10 +111,23 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
             "bearer": {"type": "http", "scheme": "bearer", "description": "A key of `mnemic keys create`."},
             "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
-        found["paths"] = {**told.paths, **found.get("paths", {})}
+        doors = found.get("paths", {})
+        for operations in doors.values():
+            for operation in operations.values():
+                _tell_refusals(operation)
+        found["paths"] = {**told.paths, **doors}
         return found
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
+
+
+def _tell_refusals(operation: dict[str, Any]) -> None:
+    """Say of an operation of a door that it tells errors in a way of its own, with whatever status fits."""
+    responses = operation.setdefault("responses", {})
+    responses.pop("422", None)  # FastAPI's own form, which no door uses
+    for statuses in ("4XX", "5XX"):
+        told = {"description": "An error, as clients of this door expect it.", "content": {JSON: {"schema": {}}}}
+        responses.setdefault(statuses, told)
 
 
 def origins_of(setting: str) -> Sequence[str]:

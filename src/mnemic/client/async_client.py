@@ -408,8 +408,8 @@ class AsyncClient:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as
-        in `search`); the last id as `after` gives the next page. See `Memory.list`.
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next
+        page. See `Memory.list`.
         """
         return await self._line.call(
             "list",
@@ -432,6 +432,7 @@ class AsyncClient:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> AsyncIterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -443,6 +444,7 @@ class AsyncClient:
             session=session,
             after=after,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

@@ -395,8 +395,8 @@ class Client:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as
-        in `search`); the last id as `after` gives the next page. See `Memory.list`.
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next
+        page. See `Memory.list`.
         """
         return self._line.call(
             "list",
@@ -419,6 +419,7 @@ class Client:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -430,6 +431,7 @@ class Client:
             session=session,
             after=after,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

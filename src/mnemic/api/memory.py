@@ -382,7 +382,8 @@ class Memory:
         cube: str | None = None,
     ) -> Sequence[Item]:
         """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as in
-        `search`); the last id as `after` gives the next page."""
+        `search`); the last id as `after` gives the next page.
+        """
         return self._parts.listing.list(
             user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, where=where, cube=cube
         )
@@ -473,7 +474,7 @@ class Memory:
         erased. The last one's id as `after` gives the next page. It needs the power `admin`; a key of a project sees
         its project's.
         """
-        return self._parts.audit.list(key=key, cube=cube, after=after, limit=limit)
+        return self._parts.access.audit.list(key=key, cube=cube, after=after, limit=limit)
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

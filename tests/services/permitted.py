@@ -53,3 +53,14 @@ def outcome(memory: Memory, world: World, caller: str, verb: str, given: dict[st
             return OK, call(memory, verb, given)
     except MnemicError as error:
         return error.code, str(error)
+
+
+def state(memory: Memory, world: World) -> list[object]:
+    """Return all that a refused call must leave as it was."""
+    with acting(LOCAL):
+        here: dict[str, Any] = {"user": table.OWNER, "cube": world.cube}
+        keys = [(key.id, key.expires_at, key.revoked_at) for key in memory.keys.list()]
+        jobs = [(job.id, job.state) for job in memory.jobs.list(**here)]
+        items = memory.list(limit=1_000, **here)
+        shared = memory.cubes.members(world.cube, user=table.OWNER), memory.jobs.share(**here)
+        return [keys, jobs, items, shared, memory.changes(**here), memory.llm.usage(**here).total.calls]

@@ -10,6 +10,7 @@ import pytest
 from mnemic import AsyncClient, AsyncMemory, Client, Memory
 from mnemic.wire.routes import BY_VERB
 from tools import faces
+from tools.verbs import AT_THE_MACHINE, PAGED
 
 WRITTEN = faces.pages()
 
@@ -33,11 +34,11 @@ def verbs(face: object) -> Iterator[str]:
 
 def test_a_client_has_every_verb_that_a_server_has() -> None:
     with Client() as client:
-        assert set(verbs(client)) == {*BY_VERB, *faces.PAGED, "close"}
+        assert set(verbs(client)) == {*BY_VERB, *PAGED, "close"}
 
 
 def test_what_does_not_travel_is_there_and_has_a_reason() -> None:
-    for name, reason in faces.AT_THE_MACHINE.items():
+    for name, reason in AT_THE_MACHINE.items():
         found: object = Memory
         for part in name.split("."):
             found = getattr(found, part, None) or inspect.get_annotations(Memory.__init__)

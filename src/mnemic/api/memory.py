@@ -381,16 +381,10 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page.
-
-        `where` is a filter as `search` takes one.
-        """
-        if where is not None:
-            return self._parts.choosing.list(
-                where, user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
-            )
-        return self._parts.curate.list(
-            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as in
+        `search`); the last id as `after` gives the next page."""
+        return self._parts.listing.list(
+            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, where=where, cube=cube
         )
 
     def iterate(
@@ -404,7 +398,7 @@ class Memory:
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end."""
-        return self._parts.curate.iterate(
+        return self._parts.listing.iterate(
             user=user, kinds=kinds, session=session, after=after, newest=newest, cube=cube
         )
 

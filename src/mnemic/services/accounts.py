@@ -88,7 +88,7 @@ class Accounts:
 
 
 def _request(given: object) -> Mapping[str, Any]:
-    """Return a request with halves of characters replaced, which cannot be sent. Raises `InputError` for what is none."""
+    """Return a request with halves of characters replaced: they cannot be sent. Raises `InputError`."""
     if not isinstance(given, Mapping):
         raise InputError("request", f"needs an object, got {type(given).__name__}")
     prompt_of(given)

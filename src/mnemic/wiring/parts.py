@@ -32,7 +32,6 @@ from mnemic.services.audit import Audit
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
-from mnemic.services.choosing import Choosing
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -46,6 +45,7 @@ from mnemic.services.jobdesk import JobDesk
 from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
+from mnemic.services.listing import Listing
 from mnemic.services.newest import Newest
 from mnemic.services.once import Once
 from mnemic.services.organize import Further, Organize
@@ -94,7 +94,7 @@ class Parts:
     generate: Generate
     chat: Chat
     curate: Curate
-    choosing: Choosing
+    listing: Listing
     changing: Changing
     feedback: FeedbackService
     explain: Explain
@@ -251,7 +251,7 @@ def _assembled(
         generate=answers.generate,
         chat=Chat(answers.generate, remember),
         curate=Curate(store, embedder, clock, scoping),
-        choosing=Choosing(store, scoping, zone=settings.zone),
+        listing=Listing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),

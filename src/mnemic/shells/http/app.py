@@ -18,7 +18,8 @@ from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.shells.doors import cloud, openai, product
 from mnemic.shells.http import telling
-from mnemic.shells.http.calls import Calls
+from mnemic.shells.http.bodies import JSON
+from mnemic.shells.http.calls import Calls, Endpoint, by_method_of
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
@@ -91,9 +92,12 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
     """Give the app an endpoint for each verb, and the description of all."""
     verbs = verbs_of(memory)
     calls = Calls(memory, threads, draining)
+    by_path: dict[str, dict[str, Endpoint]] = {}
     for verb in verbs:
-        place = Place(VERSION + verb.route.path, calls.endpoint(verb), methods=[verb.route.method])
-        place.methods = {verb.route.method}  # no HEAD: it would make the call and throw the answer away
+        by_path.setdefault(VERSION + verb.route.path, {})[verb.route.method] = calls.endpoint(verb)
+    for path, by_method in by_path.items():
+        place = Place(path, by_method_of(by_method))
+        place.methods = None  # a path is found before the method is looked at: `/jobs/share` is never `/jobs/{id}`
         app.router.routes.append(place)
     own = app.openapi
 
@@ -107,10 +111,23 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
             "bearer": {"type": "http", "scheme": "bearer", "description": "A key of `mnemic keys create`."},
             "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
-        found["paths"] = {**told.paths, **found.get("paths", {})}
+        doors = found.get("paths", {})
+        for operations in doors.values():
+            for operation in operations.values():
+                _tell_refusals(operation)
+        found["paths"] = {**told.paths, **doors}
         return found
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
+
+
+def _tell_refusals(operation: dict[str, Any]) -> None:
+    """Say of an operation of a door that it tells errors in a way of its own, with whatever status fits."""
+    responses = operation.setdefault("responses", {})
+    responses.pop("422", None)  # FastAPI's own form, which no door uses
+    for statuses in ("4XX", "5XX"):
+        told = {"description": "An error, as clients of this door expect it.", "content": {JSON: {"schema": {}}}}
+        responses.setdefault(statuses, told)
 
 
 def origins_of(setting: str) -> Sequence[str]:

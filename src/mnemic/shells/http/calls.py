@@ -26,6 +26,7 @@ from mnemic.shells.http.arguments import from_json, from_texts
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.repeating import carried_out_once, refuse_once
 from mnemic.shells.http.streaming import EventStream, LineStream, until_left
+from mnemic.shells.http.telling import MethodError
 from mnemic.shells.http.uploads import lines_of, taken_in
 from mnemic.shells.http.verbs import Verb
 from mnemic.wire.values import plain
@@ -152,6 +153,18 @@ class Calls:
         if verb.route.name == "wait":
             given["timeout"] = min(given.get("timeout", 60.0), LONGEST)
         return given
+
+
+def by_method_of(endpoints: Mapping[str, Endpoint]) -> Endpoint:
+    """Return what answers all methods of a path. No HEAD: it would make a call and throw the answer away."""
+
+    async def answer(request: Request) -> Response:
+        endpoint = endpoints.get(request.method)
+        if endpoint is None:
+            raise MethodError(request.method, endpoints)
+        return await endpoint(request)
+
+    return answer
 
 
 def user_of(caller: Caller) -> str:

@@ -28,6 +28,20 @@ _WHEN: Final[Schema] = {
     "description": "ISO 8601, or Unix seconds.",
 }
 
+CURSOR: Final[Schema] = {
+    "type": "string",
+    "pattern": "^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
+    "([.][0-9]{1,6})?[+]00:00 [0-9a-f-]{36}$",
+    "description": "The id of an event.",
+}
+
+IN_HEADERS: Final[Mapping[str, Schema]] = {
+    "Idempotency-Key": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    "If-Match": {"type": "string", "pattern": '^("[0-9]{1,9}"|[*])$'},
+    "Last-Event-ID": CURSOR,
+}
+"""Schemas of headers."""
+
 LIMITS: Final[Mapping[str, Schema]] = {
     "user": _NUMBERED,
     "session": _or_null(_NUMBERED),
@@ -37,6 +51,8 @@ LIMITS: Final[Mapping[str, Schema]] = {
     "cubes": _or_null({"anyOf": [_ID, _SOME]}),
     "as_of": _WHEN,
     "reference_time": _WHEN,
+    "where": _or_null({"type": "object", "minProperties": 1}),
+    "since": _or_null(CURSOR),
     "messages": {"anyOf": [*_MESSAGE["anyOf"], {"type": "array", "items": _MESSAGE}]},
 }
 """Schemas in the place of those that the types give."""

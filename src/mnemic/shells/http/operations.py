@@ -18,7 +18,7 @@ from mnemic.model.answer import Answer
 from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, returned
 from mnemic.shells.http.bodies import JSON, LINES
 from mnemic.shells.http.examples import EXAMPLES
-from mnemic.shells.http.limits import LIMITS, MESSAGES
+from mnemic.shells.http.limits import IN_HEADERS, LIMITS, MESSAGES
 from mnemic.shells.http.repeating import IDEMPOTENCY_KEY, may_repeat
 from mnemic.shells.http.verbs import Verb
 from mnemic.wire.problems import MEDIA_TYPE, STATUS
@@ -182,6 +182,7 @@ class _Operation:
         return {"required": bool(needed), "content": content}
 
     def _response(self) -> Schema:
+        content: Schema
         if self._route.lines:
             words, content = "Lines of JSON.", {LINES: {"schema": {"type": "string"}}}
         elif self._route.streams:
@@ -221,11 +222,20 @@ def _text(words: str) -> Schema:
 
 
 def _header(name: str, words: str) -> Schema:
-    return {"name": name, "in": "header", "required": False, "schema": {"type": "string"}, "description": words}
+    return {"name": name, "in": "header", "required": False, "schema": IN_HEADERS[name], "description": words}
 
 
 _NAMED: Final = {"X-Request-Id": _text("The id of the request, as its lines in the log have it.")}
-_EVENTS: Final = {"type": "string", "description": "Events: text, answer, job, item, error."}
+_EVENTS: Final = {
+    "type": "object",
+    "description": "One event. The data is JSON: {text}, an answer, a job, an item, or a problem.",
+    "properties": {
+        "event": {"type": "string", "enum": ["text", "answer", "job", "item", "error"]},
+        "data": {"type": "string", "contentMediaType": JSON},
+        "id": {"type": "string", "description": "Of a job: what Last-Event-ID and `since` go on behind."},
+    },
+    "required": ["event", "data"],
+}
 
 
 def _refusals(route: Route) -> Schema:

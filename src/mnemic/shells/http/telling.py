@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -31,7 +31,11 @@ METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class MethodError(InputError):
-    """The path is there, and takes other methods."""
+    """The path is there, and takes other methods: `allow` has them."""
+
+    def __init__(self, method: str, allow: Collection[str]) -> None:
+        told = ", ".join(each for each in METHODS if each in allow)
+        super().__init__("method", f"{method[:20]} is not taken here; this path takes {told}", allow=told)
 
 
 class MisdirectedError(AccessError):
@@ -88,6 +92,8 @@ def _beside(error: MnemicError, status: int) -> dict[str, str]:
         found["Retry-After"] = str(max(1, math.ceil(after)))
     elif isinstance(error, RateError) or status == 503:
         found["Retry-After"] = "5"
+    if isinstance(error, MethodError):
+        found["Allow"] = str(error.fields["allow"])
     if status == 401:
         found["WWW-Authenticate"] = 'Bearer realm="mnemic"'
     return found
@@ -111,9 +117,8 @@ async def _of_http(request: Request, error: Exception) -> Response:
     if error.status_code == 404:
         told: MnemicError = NotFoundError("there is nothing at this path; /openapi.json lists what there is")
     elif error.status_code == 405:
-        allowed = ", ".join(allowed_at(request.app, request.scope))
-        headers["Allow"] = allowed
-        told = MethodError("method", f"{request.method} is not taken here; this path takes {allowed}")
+        headers.pop("Allow", None)  # of one of the routes that have this path
+        told = MethodError(request.method, allowed_at(request.app, request.scope))
     else:
         told = InputError("body", str(error.detail))
     return refusal(request.scope, told, headers)

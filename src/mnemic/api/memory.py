@@ -381,8 +381,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as in
-        `search`); the last id as `after` gives the next page."""
+        """Return messages and memories that pass `where`, oldest or `newest` first; the last id as `after` goes on."""
         return self._parts.listing.list(
             user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, where=where, cube=cube
         )

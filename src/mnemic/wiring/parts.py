@@ -233,8 +233,7 @@ def _assembled(
     answers = answers_of(settings, store, clock, scoping, recall, language)
     forget = Forget(store, clock, scoping)
     settle = partial(_settle, organize, forget)
-    audit = Audit(store, clock, scoping, days=settings.audit_days, rows=settings.audit_rows)
-    store.recorded = audit.recorded
+    audit = _audit(settings, store, clock, scoping)
     handlers = handlers_of(organize, reorganizing, reader)
     work = background_of(settings, store, clock, scoping, handlers, settle, audit.prune)
     return Parts(
@@ -264,9 +263,7 @@ def _assembled(
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
-        keys=KeyDesk(store, clock, scoping),
-        gate=Gate(store, clock, audit.refused),
-        audit=audit,
+        keys=KeyDesk(store, clock, scoping), gate=Gate(store, clock, audit.refused), audit=audit,
         once=Once(store, clock, scoping),
         settle=settle,
         close_models=close_models,
@@ -274,13 +271,15 @@ def _assembled(
         reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
-        worker=work.worker,
-        waiting=work.waiting,
+        worker=work.worker, waiting=work.waiting, jobs=work.jobs, periodic=work.periodic, queue=work.queue,
         following=Following(Newest(store, scoping), store.bell),
-        jobs=work.jobs,
-        periodic=work.periodic,
-        queue=work.queue,
-    )
+    )  # fmt: skip
+
+
+def _audit(settings: Settings, store: MeteredStore, clock: Clock, scoping: Scoping) -> Audit:
+    audit = Audit(store, clock, scoping, days=settings.audit_days, rows=settings.audit_rows)
+    store.recorded = audit.recorded
+    return audit
 
 
 def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: Clock, scoping: Scoping) -> Recall:

@@ -355,9 +355,12 @@ STORIES: Final[dict[str, Callable[[Told], None]]] = {
 
 
 def alike(value: Any) -> Any:
-    """Return a note of a step without what differs in truth: seconds, bytes on disk, replies that only servers keep."""
+    """Return a note of a step without what differs in truth.
+
+    That is seconds and bytes on disk, replies that only a server keeps, and when a key was used, told a minute late.
+    """
     if isinstance(value, dict):
-        told = {name: inner for name, inner in value.items() if name != "reply"}
+        told = {name: inner for name, inner in value.items() if name not in ("reply", "last_used_at")}
         return {name: 0 if name in ("seconds", "bytes_on_disk") else alike(inner) for name, inner in told.items()}
     if isinstance(value, list | tuple):
         return type(value)(alike(each) for each in value)

@@ -381,8 +381,9 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as in
-        `search`); the last id as `after` gives the next page.
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next page.
+
+        `where` is a filter as in `search`: what it lets through is listed.
         """
         return self._parts.listing.list(
             user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, where=where, cube=cube

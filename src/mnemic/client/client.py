@@ -395,8 +395,8 @@ class Client:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first, those that `where` lets through (a filter as
-        in `search`); the last id as `after` gives the next page. See `Memory.list`.
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next
+        page. See `Memory.list`.
         """
         return self._line.call(
             "list",

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from mnemic.model.caller import Caller
@@ -37,12 +37,21 @@ class Call:
 
 @dataclass(slots=True)
 class Attempt:
-    """One try of a call that is to be carried out once only. `begun`: what it wrote first is stored, with its token."""
+    """One try of a call that is to be carried out once only. `begun`: what it wrote first is stored, with its token.
+
+    `cubes` are those that it is about; scoping fills them in.
+    """
 
     key: str
     token: str
     digest: str
     begun: bool = False
+    cubes: set[str] = field(default_factory=set)
+
+    @property
+    def cube(self) -> str:
+        """The one cube that it is about; "" for none or several."""
+        return next(iter(self.cubes)) if len(self.cubes) == 1 else ""
 
 
 _CURRENT: Final[ContextVar[Caller | None]] = ContextVar("mnemic_caller", default=None)

@@ -20,7 +20,7 @@ from mnemic.wire.values import plain
 from tests import permissions as table
 from tests.interaction.http_served import asking, request_of
 from tests.permissions import CALLERS, OK, SIGHTLESS, TABLE, WORD, World
-from tests.services.test_permissions import built, opened, state
+from tests.services.permitted import built, opened, state
 
 VERBS = sorted(route.verb for route in ROUTES)
 

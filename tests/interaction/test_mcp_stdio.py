@@ -148,3 +148,28 @@ def test_wrong_options_end_before_anything_is_served(tmp_path: Path) -> None:
     done = run(tmp_path, lines(HELLO), "--tools", "some")
     assert done.returncode == 2 and done.stdout == b""
     assert b"memoryos" in done.stderr
+
+
+def test_what_was_asked_before_stdin_ended_is_answered(tmp_path: Path) -> None:
+    initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    listing = [{"jsonrpc": "2.0", "id": number, "method": "tools/list"} for number in range(2, 12)]
+    done = run(tmp_path, lines(HELLO, initialized, *listing))
+    assert done.returncode == 0
+    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == list(range(1, 12))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGTERM to send")
+def test_a_process_that_is_told_to_end_ends_well(tmp_path: Path) -> None:
+    given = parameters(tmp_path)
+    env = {**os.environ, **(given.env or {})}
+    with subprocess.Popen(
+        [given.command, *given.args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(lines(HELLO))
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        process.terminate()
+        _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, told.decode()
+    assert b"Traceback" not in told and b"mcp_ended" in told

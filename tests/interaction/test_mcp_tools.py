@@ -189,16 +189,33 @@ def test_a_tool_that_is_not_there_is_an_error_that_names_those_that_are(memory: 
 @pytest.mark.parametrize("budget", [300, 600, 2_000])
 def test_a_result_never_takes_more_than_its_budget(memory: Memory, budget: int) -> None:
     long = "The harbour of Porto " + "and its boats, " * 2_000
-    memory.add(
-        [{"role": "user", "content": f"{number} {long}", "metadata": {"n": "x" * 5_000}} for number in range(9)],
-        user="ann",
+    big = {"n": "x" * 5_000}
+    memory.add("I live in Porto.", user="ann")
+    memory.jobs.wait(user="ann")
+    home = memory.list(user="ann", kinds="memory")[0].id
+    memory.update(home, f"ann lives in Porto. {long}", user="ann")
+    added = memory.add(
+        [{"role": "user", "content": f"{number} {long}", "metadata": big} for number in range(9)], user="ann"
     )
-    for tool, given in (("recall", {"query": "the harbour of Porto", "limit": 50}), ("context", {"query": "harbour"})):
+    for tool, given in (
+        ("recall", {"query": "the harbour of Porto", "limit": 50}), ("context", {"query": "harbour"}),
+        ("ask", {"question": "What is in the harbour of Porto?"}), ("profile", {}), ("history", {"id": home}),
+        ("read", {"id": added.message_ids[0]}), ("read", {"id": home}), ("jobs", {}),
+    ):  # fmt: skip
         found = called(memory, tool, budget=budget, **given)
-        assert estimate_tokens(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) <= budget
-        assert len(found["text"] if tool == "context" else found["hits"][0]["text"]) > 40
+        assert estimate_tokens(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) <= budget, tool
     few = called(memory, "recall", query="the harbour of Porto", limit=50, budget=300)
-    assert few["hits"][0]["truncated"] and few["left_out"] > 0
+    assert few["hits"][0]["truncated"] and few["left_out"] > 0 and len(few["hits"][0]["text"]) > 40
+
+
+def test_receipts_of_much_stay_short(memory: Memory) -> None:
+    many = [{"content": f"note {number}"} for number in range(500)]
+    stored = called(memory, "remember", messages=many)
+    assert stored["stored"] == 500 and stored["left_out"] == 450
+    gone = called(memory, "forget", about="note")
+    assert gone["removed"]["message"] == 500 and gone["left_out"] == 450
+    for receipt in (stored, gone):
+        assert estimate_tokens(json.dumps(receipt)) < 2_000
 
 
 def test_a_long_message_is_read_to_its_end_in_parts(memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,19 @@ from tests.databases import address_of
 from tests.permissions import OK, World
 from tests.services.opened import Clock, new_store
 
+
+class Obliging(ScriptedModel):
+    """A scripted model that takes requests of OpenAI's chat API, too."""
+
+    def relay(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an answer."""
+        return {"model": request["model"], "choices": [{"index": 0, "message": {"content": "Hello."}}]}
+
+    def relay_stream(self, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield an answer in one event."""
+        yield {"model": request["model"], "choices": [{"index": 0, "delta": {"content": "Hello."}}]}
+
+
 BUILT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -27,7 +40,7 @@ def opened(folder: Path, at: datetime = BUILT + timedelta(hours=1)) -> Memory:
     settings = Settings(home=str(folder), database_url=address_of(folder), worker=False, refine=False)
     return Memory(
         settings=settings, embedder=HashingEmbedder(64), clock=Clock(at), guarded=True,
-        llm=ScriptedModel(lambda _: "Hello."),
+        llm=Obliging(lambda _: "Hello."),
     )  # fmt: skip
 
 
@@ -53,3 +66,14 @@ def outcome(memory: Memory, world: World, caller: str, verb: str, given: dict[st
             return OK, call(memory, verb, given)
     except MnemicError as error:
         return error.code, str(error)
+
+
+def state(memory: Memory, world: World) -> list[object]:
+    """Return all that a refused call must leave as it was."""
+    with acting(LOCAL):
+        here: dict[str, Any] = {"user": table.OWNER, "cube": world.cube}
+        keys = [(key.id, key.expires_at, key.revoked_at) for key in memory.keys.list()]
+        jobs = [(job.id, job.state) for job in memory.jobs.list(**here)]
+        items = memory.list(limit=1_000, **here)
+        shared = memory.cubes.members(world.cube, user=table.OWNER), memory.jobs.share(**here)
+        return [keys, jobs, items, shared, memory.changes(**here), memory.llm.usage(**here).total.calls]

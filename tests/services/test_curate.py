@@ -332,7 +332,7 @@ def test_of_two_updates_of_one_version_one_is_stale(memory: Memory) -> None:
         both.wait()  # both have read version 1, and neither has written
         return found
 
-    curate._embed = meeting  # type: ignore[method-assign, assignment]
+    curate._embed = meeting  # type: ignore[method-assign]
     ended: list[object] = []
 
     def change(text: str) -> None:
@@ -360,7 +360,7 @@ def test_a_version_that_is_no_number_is_refused(memory: Memory, given: Any) -> N
 
 
 def test_all_items_are_yielded_over_the_ends_of_pages(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mnemic.services.curate.PAGE", 3)
+    monkeypatch.setattr("mnemic.services.listing.PAGE", 3)
     every = list(memory.iterate(user="ann"))
     assert every == list(memory.list(user="ann", limit=1000)) and len(every) > 7
     assert list(memory.iterate(user="ann", kinds="message", session="s1")) == [

@@ -13,11 +13,12 @@ import pytest
 from mnemic import ConflictError, InputError, Memory
 from mnemic.api import acting, once
 from mnemic.model.caller import Caller
-from tests.services.opened import Clock, open_memory
+from tests.services.opened import Clock, bytes_of, open_memory
 
 pytestmark = pytest.mark.usefixtures("engine")
 
 KEY = Caller("k1")
+WORD = "plover in a reply"
 
 
 @pytest.fixture
@@ -42,18 +43,21 @@ def add(memory: Memory, token: str = "t1", digest: str = "d1", caller: Caller = 
         return 201, body
 
 
+def holds(folder: Path, words: str) -> bool:
+    """Tell whether a store holds these words, as text or as bytes, which PostgreSQL shows as digits."""
+    found = bytes_of(folder)
+    return words.encode() in found or words.encode().hex().encode() in found
+
+
 def stored(memory: Memory) -> int:
     return memory.stats(user="ann").messages
 
 
 def test_a_call_that_comes_again_gets_the_reply_of_the_first(memory: Memory, tmp_path: Path) -> None:
     first = add(memory)
-    memory.forget(everything=True, user="ann")  # or the second would be skipped as said already
     assert add(memory) == first
     with open_memory(tmp_path) as other:
         assert add(other) == first
-    assert stored(memory) == 0
-    assert add(memory, token="t2") != first
     assert stored(memory) == 1
 
 
@@ -118,16 +122,49 @@ def test_of_calls_that_come_at_the_same_moment_one_is_carried_out(memory: Memory
 
 def test_a_token_is_forgotten_after_a_day(memory: Memory, clock: Clock) -> None:
     first = add(memory)
-    memory.forget(everything=True, user="ann")
     clock.at += timedelta(hours=23)
     assert add(memory) == first
+    with pytest.raises(ConflictError):
+        add(memory, digest="d2")
     clock.at += timedelta(hours=1)
-    assert add(memory) != first
-    assert stored(memory) == 1
-    memory.forget(everything=True, user="ann")
+    second = add(memory, digest="d2")
+    assert add(memory, digest="d2") == second
     clock.at += timedelta(hours=25)
-    assert memory._parts.audit.prune() >= 1
-    assert add(memory) != first
+    assert memory._parts.access.audit.prune() >= 1
+    assert add(memory, digest="d3")[0] == 201
+
+
+@pytest.mark.parametrize("way", ["about", "everything", "delete"])
+def test_a_reply_is_forgotten_with_what_it_may_quote(memory: Memory, tmp_path: Path, way: str) -> None:
+    cube = memory.cubes.create("trip", user="ann").id
+    memory.add("I like marmalade.", user="ann", cube=cube)
+    with acting(KEY), once(memory, "t1", "d1") as attempt:
+        given = memory.chat("What do I like?", user="ann", cube=cube)
+        assert "marmalade" in given.text
+        attempt.keep(200, f"{given.text} {WORD}".encode())
+    assert holds(tmp_path, WORD)
+    if way == "delete":
+        receipt = memory.cubes.delete(cube, user="ann")
+    elif way == "everything":
+        receipt = memory.forget(everything=True, user="ann", cube=cube)
+    else:
+        receipt = memory.forget(about="marmalade", user="ann", cube=cube)
+    assert receipt.removed["reply"] == 1
+    assert not holds(tmp_path, WORD)
+    with pytest.raises(ConflictError, match="forgotten"):
+        add(memory)
+
+
+def test_forgetting_is_carried_out_once_too(memory: Memory) -> None:
+    memory.add("I like marmalade.", user="ann")
+    replies = []
+    for _ in range(2):
+        with acting(KEY), once(memory, "t1", "d1") as attempt:
+            replies.append(attempt.reply)
+            if attempt.reply is None:
+                memory.forget(about="marmalade", user="ann")
+                attempt.keep(200, b"done")
+    assert replies == [None, (200, b"done")]
 
 
 def test_what_is_no_part_of_the_call_is_not_bound_to_its_token(memory: Memory) -> None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from mnemic import Memory
-from mnemic.api import Cubes, Jobs, Keys, LanguageModels, acting
+from mnemic.api import Cubes, Jobs, Keys, LanguageModels
 from mnemic.api.relaying import Relay
 from mnemic.errors import KeyRefusedError
-from mnemic.model.caller import LOCAL
 from mnemic.wire.routes import ROUTES
 from tests import permissions as table
 from tests.databases import using
 from tests.permissions import CALLERS, OK, TABLE, WORD, World
-from tests.services.permitted import built, call, opened, outcome
+from tests.services.permitted import built, call, opened, outcome, state
 
 FACES = {"": Memory, "cubes": Cubes, "llm": LanguageModels, "jobs": Jobs, "keys": Keys, "relay": Relay}
 
@@ -30,17 +28,6 @@ def operations() -> set[str]:
         for name, found in vars(face).items()
         if inspect.isfunction(found) and not name.startswith("_")
     }
-
-
-def state(memory: Memory, world: World) -> list[object]:
-    """Return all that a refused call must leave as it was."""
-    with acting(LOCAL):
-        here: dict[str, Any] = {"user": table.OWNER, "cube": world.cube}
-        keys = [(key.id, key.expires_at, key.revoked_at) for key in memory.keys.list()]
-        jobs = [(job.id, job.state) for job in memory.jobs.list(**here)]
-        items = memory.list(limit=1_000, **here)
-        shared = memory.cubes.members(world.cube, user=table.OWNER), memory.jobs.share(**here)
-        return [keys, jobs, items, shared, memory.changes(**here), memory.llm.usage(**here).total.calls]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])

@@ -381,16 +381,12 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next page.
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next page.
 
-        `where` is a filter as `search` takes one.
+        `where` is a filter as in `search`: what it lets through is listed.
         """
-        if where is not None:
-            return self._parts.choosing.list(
-                where, user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
-            )
-        return self._parts.curate.list(
-            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, cube=cube
+        return self._parts.listing.list(
+            user=user, kinds=kinds, session=session, after=after, limit=limit, newest=newest, where=where, cube=cube
         )
 
     def iterate(
@@ -404,7 +400,7 @@ class Memory:
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end."""
-        return self._parts.curate.iterate(
+        return self._parts.listing.iterate(
             user=user, kinds=kinds, session=session, after=after, newest=newest, cube=cube
         )
 
@@ -479,7 +475,7 @@ class Memory:
         erased. The last one's id as `after` gives the next page. It needs the power `admin`; a key of a project sees
         its project's.
         """
-        return self._parts.audit.list(key=key, cube=cube, after=after, limit=limit)
+        return self._parts.access.audit.list(key=key, cube=cube, after=after, limit=limit)
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

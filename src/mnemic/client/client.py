@@ -395,7 +395,7 @@ class Client:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest first or `newest` first; the last id as `after` gives the next
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next
         page. See `Memory.list`.
         """
         return self._line.call(

@@ -13,9 +13,9 @@ from typing import Final
 
 import httpx2
 
-from mnemic.client.asking import Ask
+from mnemic.client.asking import IDEMPOTENCY_KEY, Ask
 from mnemic.client.reading import Reply, refusal_of, retry_after
-from mnemic.errors import BusyError, MnemicError, RateError, UnreachableError
+from mnemic.errors import BusyError, ConflictError, MnemicError, RateError, UnreachableError
 
 FIRST: Final = 0.25
 """Seconds that the first pause takes at most; each further one may take twice as many."""
@@ -65,6 +65,10 @@ def refused(ask: Ask, reply: Reply) -> Failure:
         after = error.fields.get("retry_after")
         known = isinstance(after, int | float) and not isinstance(after, bool) and after >= 0
         return Failure(error, again=True, after=float(str(after)) if known else None)
+    if isinstance(error, ConflictError) and error.fields.get("token", "") == ask.headers.get(IDEMPOTENCY_KEY):
+        # It is our own first try, whose reply was lost on the way or is still to come.
+        lost = UnreachableError("the call was begun and its reply is lost; whether all of it was done is not known")
+        return Failure(lost, again=True)
     foreign = isinstance(error, UnreachableError) and reply.status in _GATEWAY
     return Failure(error, again=foreign and ask.again, after=retry_after(reply))
 

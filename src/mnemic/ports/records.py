@@ -12,10 +12,14 @@ from mnemic.model.audit import AuditQuery, AuditRow
 
 @dataclass(frozen=True, slots=True)
 class StoredReply:
-    """A call that was begun, by the digest of its request; `status` and `body` are None as long as it has no reply."""
+    """A call that was begun, by the digest of its request; `status` and `body` are None as long as it has no reply.
+
+    `cube` is the id of the one that it is about, "" for none or several.
+    """
 
     digest: str
     begun_at: datetime
+    cube: str = ""
     status: int | None = None
     body: bytes | None = None
 
@@ -48,14 +52,21 @@ class Replies(Protocol):
         ...
 
     def begin(self, key: str, token: str, reply: StoredReply, since: datetime) -> None:
-        """Note that a call is begun, in the transaction of what it writes first; one before `since` is forgotten.
+        """Note that a call is begun, in the transaction of what it writes first; one before `since` counts no more.
 
         Raises `ConflictError` when it was begun already, also by who is not done with it.
         """
         ...
 
     def keep(self, key: str, token: str, reply: StoredReply) -> None:
-        """Store the reply of a call, begun or not."""
+        """Store the reply of a call, begun or not, unless it was erased meanwhile."""
+        ...
+
+    def erase(self, cube: str) -> int:
+        """Erase the replies of calls about a cube, or about several, given or to come; return how many were given.
+
+        That the calls were begun stays.
+        """
         ...
 
     def prune(self, before: datetime) -> int:

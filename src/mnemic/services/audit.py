@@ -133,10 +133,11 @@ class Audit:
     ) -> Iterator[Transaction]:
         row: str | None = None
         with transaction as tx:
+            yield tx
             if attempt is not None and not attempt.begun:
                 now = self._clock.now()
-                tx.replies.begin(attempt.key, attempt.token, StoredReply(attempt.digest, now), now - REPLIES_KEPT)
-            yield tx
+                begun = StoredReply(attempt.digest, now, attempt.cube)
+                tx.replies.begin(attempt.key, attempt.token, begun, now - REPLIES_KEPT)
             if made is not None:
                 row = new_id()
                 tx.audit.put(

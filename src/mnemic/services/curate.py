@@ -7,29 +7,27 @@ version, embedded before the transaction that stores it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from mnemic.core.changing import Edit, step_of
 from mnemic.core.curating import edited, restored
 from mnemic.core.erasure import marks
-from mnemic.core.intake import check_count, check_flag, check_id, check_names, check_text
+from mnemic.core.intake import check_count, check_flag, check_id, check_text
 from mnemic.errors import EmbedderError, InputError, NotFoundError, StaleError
 from mnemic.ids import new_id
 from mnemic.model.change import Action, MemoryChange
 from mnemic.model.index import Vector
 from mnemic.model.item import Item
 from mnemic.model.job import EMBED
-from mnemic.model.memory import Memory, MemoryKind, Version
-from mnemic.model.query import Compare
+from mnemic.model.memory import Memory, Version
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory
-from mnemic.services.paging import every_page
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable, writable
@@ -37,35 +35,14 @@ from mnemic.text import clean
 
 _log = logging.getLogger(__name__)
 
-MESSAGE: Final = "message"
-KINDS: Final = (MESSAGE, *(kind.value for kind in MemoryKind))
-LIMIT: Final = 1_000
-"""Items on one page of a list."""
-
-PAGE: Final = 500
-"""Items that are read together for one who wants them all."""
-
 _NEWEST: Final = 2**31 - 1  # the greatest number that a version can have
 
 Correction = Callable[[Memory, str], Memory]
 """From a memory and the id of its next version to the corrected memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """Which part of a list is wanted: so many behind an id, in the order of ids or from the newest back."""
-
-    after: str | None
-    limit: int
-    newest: bool
-
-    def holds(self, item_id: str) -> bool:
-        """Tell whether an item comes behind the one that the page begins after."""
-        return self.after is None or (item_id < self.after if self.newest else item_id > self.after)
-
-
 class Curate:
-    """The use cases of `get`, `list`, `history`, `update`, `lock` and `restore`."""
+    """The use cases of `get`, `history`, `update`, `lock` and `restore`."""
 
     def __init__(self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> None:
         self._store = store
@@ -82,54 +59,6 @@ class Curate:
         """Return the versions of a memory; see `Memory.history`."""
         with self._store.read() as tx:
             return _memory(tx, readable(self._scoping, tx, user, cube), check_id(item_id, "id")).versions
-
-    def list(
-        self,
-        *,
-        user: object,
-        kinds: Sequence[str] | str | None = None,
-        session: object = None,
-        after: object = None,
-        limit: object = 100,
-        newest: object = False,
-        cube: object = None,
-    ) -> Sequence[Item]:
-        """Return messages and memories, oldest first; see `Memory.list`."""
-        wanted, back = kinds_of(kinds), check_flag(newest, "newest")
-        name = None if session is None else check_id(session, "session")
-        start = None if after is None else check_id(after, "after")
-        most = check_count(limit, "limit", most=LIMIT)
-        with self._store.read() as tx:
-            target = readable(self._scoping, tx, user, cube)
-            if target is None:
-                return ()
-            found: list[Item] = []
-            if MESSAGE in wanted:
-                found += tx.messages.list(target.key, session=name, after=start, limit=most, newest=back)
-            kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
-            if kinds_of_memory:
-                page = _Page(start, most, newest=back)
-                found += _memories(tx, target, kinds_of_memory, name, page)
-        return tuple(sorted(found, key=lambda item: item.id, reverse=back)[:most])
-
-    def iterate(
-        self,
-        *,
-        user: object,
-        kinds: Sequence[str] | str | None = None,
-        session: object = None,
-        after: object = None,
-        newest: object = False,
-        cube: object = None,
-    ) -> Iterator[Item]:
-        """Yield what `list` gives, to the end; see `Memory.iterate`."""
-
-        def page(behind: object) -> Sequence[Item]:
-            return self.list(
-                user=user, kinds=kinds, session=session, after=behind, limit=PAGE, newest=newest, cube=cube
-            )
-
-        return every_page(page, after, PAGE)
 
     def update(
         self, item_id: object, text: object, *, user: object, cube: object = None, if_version: object = None
@@ -238,33 +167,3 @@ def _memory(tx: Transaction, cube: Cube | None, item_id: str) -> Memory:
     if not isinstance(item, Memory):
         raise InputError("id", f"{item_id!r} is a message; it is kept as it was said, and only memories have versions")
     return item
-
-
-def _memories(tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, page: _Page) -> Sequence[Memory]:
-    """Return memories in order of id; of one session when named: those that stand on one of its messages."""
-    if session is None:
-        return tx.memories.list(
-            cube.key, kinds=kinds, after=page.after, limit=page.limit, standing=True, newest=page.newest
-        )
-    matching = tx.messages.find_matching(cube.key, Compare("session", None, "eq", session))
-    waiting = [each for each in sorted(matching, reverse=page.newest) if page.holds(each)]
-    found: list[Memory] = []
-    for start in range(0, len(waiting), LIMIT):
-        held = tx.memories.get(cube.key, waiting[start : start + LIMIT]).values()
-        found += [memory for memory in held if memory.kind.value in kinds and memory.stands]
-        if len(found) >= page.limit:
-            break
-    return found
-
-
-def kinds_of(given: object) -> tuple[str, ...]:
-    """Return the kinds that a caller names, all for None. Raises `InputError` for one that is not listed."""
-    if given is None:
-        return KINDS
-    found: list[str] = []
-    for name in check_names(given, "kinds"):
-        if name not in (*KINDS, "memory"):
-            known = f"known: {', '.join(KINDS)}, memory (all memory kinds)"
-            raise InputError("kinds", f"{name!r} is not a kind that is listed; {known}")
-        found.extend(KINDS[1:] if name == "memory" else [str(name)])
-    return tuple(dict.fromkeys(found))

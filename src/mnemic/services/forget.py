@@ -87,6 +87,7 @@ class Forget:
                 removed: Counter[str] = Counter(tx.erasing.everything(target.key))
             else:
                 removed = self._erase(tx, target, targets, revision)
+            removed += _replies(tx, target)
             if removed.total():
                 tx.erasing.scrub()
         notes = self._scrub() if removed.total() else ()
@@ -97,7 +98,8 @@ class Forget:
         with self._store.write() as tx:
             target = self._scoping.owned(tx, user, cube)
             tx.turns.wait_for(target.key)  # a worker may be about to begin a job of it
-            removed = tx.cubes.delete(target.key)
+            removed = Counter(tx.cubes.delete(target.key))
+            removed += _replies(tx, target)
         self._scoping.drop_cube(target)
         return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())
 
@@ -148,6 +150,11 @@ class Forget:
             return ()
         _log.warning("erased_bytes_wait_for_a_reader")
         return ("nothing finds it any more; its bytes leave the log once a reader that is open now, has ended",)
+
+
+def _replies(tx: Transaction, cube: Cube) -> Counter[str]:
+    """Erase replies that are kept for calls that come again: they may quote what is forgotten."""
+    return Counter({"reply": tx.replies.erase(cube.id)})
 
 
 def _check_one(ids: object, session: object, about: object, everything: object) -> None:

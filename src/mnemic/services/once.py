@@ -2,7 +2,8 @@
 
 The token is stored in the transaction of what the call writes first, so a call that wrote has left its token, and one
 that comes again, at the same moment or after a crash, cannot write. The reply follows when the call is over. What is
-in between (a server that died before it had a reply) is told as it is: carried out, reply lost.
+in between (a server that died before it had a reply) is told as it is: carried out, reply lost. Forgetting something in
+a cube takes the replies of calls about it along, as they may quote what was forgotten.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Once:
             if tried.kept is not None:
                 status, body = tried.kept
                 with acting.aside(), self._store.write() as tx:
-                    tx.replies.keep(made.key, named, StoredReply(digest, self._clock.now(), status, body))
+                    tx.replies.keep(made.key, named, StoredReply(digest, self._clock.now(), made.cube, status, body))
 
 
 def _check_same(found: StoredReply, digest: str, token: str) -> None:
@@ -86,6 +87,6 @@ def _check_same(found: StoredReply, digest: str, token: str) -> None:
     if found.status is None:
         raise ConflictError(
             "a call with this idempotency key was begun, and what it stored is stored; it is not over yet, or its "
-            "reply is lost. Look at what is there before you send it under a new key",
+            "reply is lost or was forgotten. Look at what is there before you send it under a new key",
             token=token,
         )

@@ -202,3 +202,6 @@ def _note(cube: str) -> None:
     call = acting.call()
     if call is not None:
         call.cube = cube
+    attempt = acting.attempt()
+    if attempt is not None:
+        attempt.cubes.add(cube)

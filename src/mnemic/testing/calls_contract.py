@@ -90,7 +90,7 @@ def check_the_audit(open_store: OpenStore) -> None:
 def check_replies(open_store: OpenStore) -> None:
     """A token is taken once by each key, until it is forgotten; its reply is kept as it was, bytes and all."""
     begun, later = StoredReply("d", NOON), StoredReply("d", NOON + HOUR)
-    full = StoredReply("d", NOON, 201, b"\0\xff{}")
+    full = StoredReply("d", NOON, "", 201, b"\0\xff{}")
     with closing(open_store()) as store:
         with store.write() as tx:
             assert tx.replies.find("k", "t", NOON) is None
@@ -113,6 +113,24 @@ def check_replies(open_store: OpenStore) -> None:
             assert tx.replies.find("", "t", NOON) is None
 
 
+def check_replies_are_forgotten(open_store: OpenStore) -> None:
+    """Replies about a cube are erased with what is forgotten there, those still to come too; the tokens stay taken."""
+    with closing(open_store()) as store:
+        with store.write() as tx:
+            for token, cube in (("given", "c1"), ("coming", "c1"), ("several", ""), ("other", "c2")):
+                tx.replies.begin("k", token, StoredReply("d", NOON, cube), NOON)
+            for token, cube in (("given", "c1"), ("several", ""), ("other", "c2")):
+                tx.replies.keep("k", token, StoredReply("d", NOON, cube, 200, b"words"))
+        with store.write() as tx:
+            assert tx.replies.erase("c1") == 2
+            assert tx.replies.erase("c1") == 0
+            tx.replies.keep("k", "coming", StoredReply("d", NOON, "c1", 200, b"late words"))
+        with store.read() as tx:
+            for token, cube in (("given", "c1"), ("coming", "c1"), ("several", "")):
+                assert tx.replies.find("k", token, NOON) == StoredReply("d", NOON, cube), f"{token} is still told"
+            assert tx.replies.find("k", "other", NOON) == StoredReply("d", NOON, "c2", 200, b"words")
+
+
 def _is_taken(store: Store, since: datetime) -> bool:
     try:
         with store.write() as tx:
@@ -122,5 +140,10 @@ def _is_taken(store: Store, since: datetime) -> bool:
     return False
 
 
-CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (check_members_of_a_cube, check_the_audit, check_replies)
+CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
+    check_members_of_a_cube,
+    check_the_audit,
+    check_replies,
+    check_replies_are_forgotten,
+)
 """All checks; each needs an empty place."""

@@ -69,7 +69,7 @@ _SESSION: Final = (
 
 _ERASURES: Final = (
     "message", "page", "session", "segment", "memory", "memory_version", "source", "relation", "entity", "mention",
-    "change", "job", "entry", "vector", "entry_text",
+    "change", "job", "entry", "vector", "entry_text", "reply",
 )  # fmt: skip
 """Tables that hold what people said, or what was made of it."""
 

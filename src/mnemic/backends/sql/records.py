@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import rows
@@ -20,6 +20,11 @@ from mnemic.ports.records import StoredReply
 _ROW = s.audit.c
 _REPLY = s.reply.c
 _NEW_ROW = Prepared(insert(s.audit))
+_NEW_REPLY = Prepared(insert(s.reply), new=True)
+_ERASED = 0
+"""The status of a reply that was erased: none that a server gives."""
+
+_GONE = {"status": _ERASED, "body": None}
 
 
 class SqlAudit:
@@ -72,7 +77,13 @@ class SqlReplies:
         """Return what is known of a call that was begun since a moment."""
         query = select(s.reply).where(*_of(key, token), _REPLY.begun_at >= to_micros(since))
         row = self._connection.execute(query).first()
-        return None if row is None else StoredReply(row.digest, from_micros(row.begun_at), row.status, row.body)
+        if row is not None and row.status == _ERASED:
+            return StoredReply(row.digest, from_micros(row.begun_at), row.cube_id)
+        return (
+            None
+            if row is None
+            else StoredReply(row.digest, from_micros(row.begun_at), row.cube_id, row.status, row.body)
+        )
 
     def begin(self, key: str, token: str, reply: StoredReply, since: datetime) -> None:
         """Note that a call is begun."""
@@ -85,10 +96,20 @@ class SqlReplies:
             ) from error
 
     def keep(self, key: str, token: str, reply: StoredReply) -> None:
-        """Store the reply of a call, begun or not."""
+        """Store the reply of a call, begun or not, unless it was erased meanwhile."""
         values = {"status": reply.status, "body": reply.body}
-        if not self._connection.execute(update(s.reply).where(*_of(key, token)).values(values)).rowcount:
-            self._connection.execute(insert(s.reply), _values(key, token, reply))
+        begun = update(s.reply).where(*_of(key, token), _REPLY.status.is_(None))
+        if not self._connection.execute(begun.values(values)).rowcount:
+            _NEW_REPLY.run(self._connection, _values(key, token, reply))
+
+    def erase(self, cube: str) -> int:
+        """Erase the replies of calls about a cube, or about several, given or to come."""
+        of_it = or_(_REPLY.cube_id == cube, _REPLY.cube_id == "")
+        given = self._connection.execute(
+            update(s.reply).where(of_it, _REPLY.status.is_not(None), _REPLY.status != _ERASED).values(_GONE)
+        )
+        self._connection.execute(update(s.reply).where(of_it, _REPLY.status.is_(None)).values(_GONE))
+        return given.rowcount
 
     def prune(self, before: datetime) -> int:
         """Erase what was begun before a moment."""
@@ -126,6 +147,7 @@ def _values(key: str, token: str, reply: StoredReply) -> dict[str, Any]:
         "key_id": key,
         "token": token,
         "digest": reply.digest,
+        "cube_id": reply.cube,
         "begun_at": to_micros(reply.begun_at),
         "status": reply.status,
         "body": reply.body,

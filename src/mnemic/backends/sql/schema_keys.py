@@ -1,7 +1,7 @@
 """The tables of those who call from outside: their keys, what they did, and what was replied to them.
 
-None of them holds what people said. They are not of one cube: a key is looked up before it is known which cube a call
-is about. Times are as in `schema`.
+None of them holds what people said but `reply`, for a day, and less when it is forgotten. They are not of one cube: a
+key is looked up before it is known which cube a call is about. Times are as in `schema`.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ reply = Table(
     Column("key_id", Text, primary_key=True),
     Column("token", Text, primary_key=True),
     Column("digest", Text, nullable=False),
+    Column("cube_id", Text, nullable=False),
     Column("begun_at", BigInteger, nullable=False),
     Column("status", Integer),
     Column("body", LargeBinary),

@@ -13,7 +13,7 @@ from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.answer import Answer
 from mnemic.shells.doors import cloud_bodies as asked
-from mnemic.shells.doors.asking import caller_of, named_user, telling
+from mnemic.shells.doors.asking import STREAMED, caller_of, named_user, telling
 from mnemic.shells.doors.cloud_bases import CloudBases
 from mnemic.shells.doors.cloud_memory import CloudCalls, error_line, lines_of
 from mnemic.shells.doors.cloud_telling import CODE, NO_FILES, answered, tell
@@ -83,7 +83,7 @@ def _messages(found: APIRouter, door: _Door) -> None:
         """Change memories as plain words ask."""
         return await door.run(request, lambda: door.calls(request).feedback(body))
 
-    @found.post("/chat")
+    @found.post("/chat", responses=STREAMED)
     async def chat(request: Request, body: asked.CloudChat) -> Response:
         """Reply with what was said before in mind, whole or as server-sent events."""
         if body.given("stream"):

@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from mnemic.api import Memory
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
-from mnemic.shells.doors.asking import Json, caller_of, data_line, telling
+from mnemic.shells.doors.asking import STREAMED, Json, caller_of, data_line, telling
 from mnemic.shells.doors.openai_turns import turn_of
 from mnemic.wire.problems import plain_error
 
@@ -76,7 +76,7 @@ def router(memory: Memory, threads: Threads) -> APIRouter:
     """Return the paths of this door."""
     found = APIRouter(tags=["OpenAI"], route_class=telling(tell))
 
-    @found.post(COMPLETIONS, openapi_extra=dict(_BODY))
+    @found.post(COMPLETIONS, openapi_extra=dict(_BODY), responses=STREAMED)
     async def chat_completions(request: Request) -> Response:
         """Complete a conversation with memory, whole or as server-sent events, as OpenAI's API does."""
         turn = turn_of(memory, await _object(request), request.headers, caller_of(request))

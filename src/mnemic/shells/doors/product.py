@@ -13,7 +13,7 @@ from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.answer import Answer
 from mnemic.shells.doors import product_bodies as asked
-from mnemic.shells.doors.asking import Json, caller_of, data_line, named_user, telling
+from mnemic.shells.doors.asking import STREAMED, Json, caller_of, data_line, named_user, telling
 from mnemic.shells.doors.product_jobs import ProductJobs
 from mnemic.shells.doors.product_memory import ProductCalls, playground
 from mnemic.wire.problems import plain_error
@@ -108,7 +108,7 @@ def _chats(found: APIRouter, door: _Door) -> None:
         data = await door.threads.call(lambda: door.calls(request).chat(body), who=caller_of(request))
         return Json({"message": "Chat completed successfully", "data": data})  # no code, as at MemOS
 
-    @found.post("/chat/stream")
+    @found.post("/chat/stream", responses=STREAMED)
     async def chat_stream(request: Request, body: asked.Chat) -> Response:
         """Reply piece by piece, as server-sent events."""
         calls = door.calls(request)
@@ -118,7 +118,7 @@ def _chats(found: APIRouter, door: _Door) -> None:
 
         return await door.stream(request, begin)
 
-    @found.post("/chat/stream/playground")
+    @found.post("/chat/stream/playground", responses=STREAMED)
     async def chat_playground(request: Request, body: asked.PlaygroundChat) -> Response:
         """Reply piece by piece, and tell what the reply stands on."""
         calls, who = door.calls(request), caller_of(request)
@@ -195,7 +195,7 @@ def _scheduler(found: APIRouter, door: _Door) -> None:
         told = await door.threads.call(lambda: jobs.wait(user_name, timeout_seconds), who=caller_of(request))
         return Json(told)  # no code, as at MemOS
 
-    @found.get("/scheduler/wait/stream")
+    @found.get("/scheduler/wait/stream", responses=STREAMED)
     async def wait_stream(
         request: Request, user_name: Name, timeout_seconds: Seconds = 120.0, poll_interval: Seconds = 0.5
     ) -> Response:

@@ -42,13 +42,16 @@ def bases_of(given: Sequence[str] | None, caller: Caller | None, named: str | No
 def found_in(
     memory: Memory, places: Sequence[Within], query: str, *, limit: int, **options: Any
 ) -> list[tuple[Hit, Within]]:
-    """Return the best hits of all places, best first, each with where it was found."""
+    """Return the best hits of all places, each with where it was found: the best of each place first, then the second.
+
+    Scores of different cubes do not mean quite the same: none must crowd the others out.
+    """
     found = [
-        (hit, place)
+        (rank, hit, place)
         for place in places
-        for hit in memory.search(query, user=place.user, cubes=place.cubes, limit=limit, **options)
+        for rank, hit in enumerate(memory.search(query, user=place.user, cubes=place.cubes, limit=limit, **options))
     ]
-    return sorted(found, key=lambda each: -each[0].score)[:limit]
+    return [(hit, place) for _, hit, place in sorted(found, key=lambda each: (each[0], -each[1].score))[:limit]]
 
 
 def listed(

@@ -35,16 +35,16 @@ def written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def fit(entries: Iterable[R], budget: int) -> tuple[list[R], int]:
+def fit(entries: Iterable[R], budget: int, *, least: int = 1) -> tuple[list[R], int]:
     """Return the entries that fit, in order, and how many were left out.
 
-    The first one is always kept: where it would be too much, without what stands beside its text.
+    So many as `least` are always kept: where one would be too much, without what stands beside its text.
     """
     kept: list[R] = []
     room, left = budget - FRAME, 0
     for entry in entries:
         cost = tokens(entry)
-        if kept and (left or cost > room):
+        if len(kept) >= least and (left or cost > room):
             left += 1
             continue
         kept.append(entry if cost <= room else _bare(entry))

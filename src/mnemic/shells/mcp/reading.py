@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mnemic.api import Memory
 from mnemic.errors import InputError
 from mnemic.model import job, memory, message, profile, query, scope
 from mnemic.shells.mcp import arguments as given
@@ -13,6 +12,9 @@ from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 from mnemic.shells.mcp.fitting import FRAME, SHARE, cut, fit, written
 from mnemic.text import estimate_tokens, shorten
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 _METADATA: Final = 200  # tokens of metadata that come along; more of it is left out
 _SOURCES: Final = 3  # messages named as what a memory stands on
@@ -43,10 +45,11 @@ def context(act: Act, args: given.ContextFor) -> told.Contextual:
 def ask(act: Act, args: given.Ask) -> told.Answered:
     """Answer from memory, or say that it is not there."""
     answer = act.memory.ask(args.question, user=act.user, cubes=_cubes(act, args.cubes), as_of=args.as_of)
-    room = args.budget - estimate_tokens(answer.text)
-    citations, left = fit((hit_of(hit, args.budget) for hit in answer.citations), max(room, FRAME))
+    text = cut(answer.text, args.budget // 2)
+    room = args.budget - FRAME - estimate_tokens(written(text))
+    citations, left = fit((hit_of(hit, room) for hit in answer.citations), room, least=0)
     return told.Answered(
-        answer=cut(answer.text, args.budget), found=answer.found, confidence=round(answer.confidence, 3),
+        answer=text, found=answer.found, confidence=round(answer.confidence, 3),
         written_by=answer.mode, citations=citations, left_out=left, notes=list(answer.notes),
     )  # fmt: skip
 
@@ -77,7 +80,7 @@ def read(act: Act, args: given.Read) -> told.ReadItem:
     if isinstance(item, message.StoredMessage):
         return told.ReadItem(
             id=item.id, kind="message", said_at=item.said_at.isoformat(), speaker=item.speaker, session=item.session,
-            role=item.role.value, metadata=_little(item.metadata), **rest,
+            role=item.role.value, metadata=_little(item.metadata, args.budget), **rest,
         )  # fmt: skip
     current = item.current
     speaker = current.sources[0].speaker if current.sources else item.subject
@@ -126,7 +129,7 @@ def hit_of(hit: query.Hit, budget: int) -> told.Hit:
         id=hit.id, kind=hit.kind, text=text, score=round(hit.score, 3), said_at=hit.said_at.isoformat(),
         speaker=hit.speaker, session=hit.session, cube=hit.cube, truncated=len(text) < len(hit.text),
         valid_to=None if hit.valid_to is None else hit.valid_to.isoformat(), note=hit.note or None,
-        sources=[] if hit.kind == "message" else _sources(hit.sources), metadata=_little(hit.metadata),
+        sources=[] if hit.kind == "message" else _sources(hit.sources), metadata=_little(hit.metadata, budget),
     )  # fmt: skip
 
 
@@ -152,14 +155,15 @@ def _sources(found: Iterable[memory.Source]) -> list[told.SourceOf]:
     ]  # fmt: skip
 
 
-def _little(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def _little(metadata: Mapping[str, Any], budget: int) -> dict[str, Any]:
     """Return metadata when it is small: it may be anything, and comes with every hit."""
-    return dict(metadata) if metadata and estimate_tokens(written(dict(metadata))) <= _METADATA else {}
+    most = min(_METADATA, budget // 6)
+    return dict(metadata) if metadata and estimate_tokens(written(dict(metadata))) <= most else {}
 
 
 def _entry(entry: profile.ProfileEntry, budget: int) -> told.Entry:
     earlier = [each for each in entry.history if each.valid_to != each.valid_from and each.value != entry.value]
-    share = max(40, int(budget * SHARE) // 2)
+    share = max(40, budget // 6)
     return told.Entry(
         id=entry.memory_id, subject=entry.subject, attribute=entry.attribute, label=entry.label,
         value=cut(entry.value, share), text=cut(entry.text, share), denied=entry.polarity < 0,

@@ -38,6 +38,7 @@ class Remembered(Result):
     session: str
     cube: str
     skipped: list[Skipped] = []
+    left_out: Annotated[int, Field(description="How many more ids there are than are named here.")] = 0
     job: Annotated[str | None, Field(description="Background work that draws facts from it.")] = None
     notes: Notes = []
 

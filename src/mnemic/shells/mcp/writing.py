@@ -10,6 +10,7 @@ from mnemic.model.change import Step
 from mnemic.shells.mcp import arguments as given
 from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
+from mnemic.shells.mcp.fitting import fit
 from mnemic.shells.mcp.reading import cube_of
 from mnemic.text import shorten
 
@@ -17,7 +18,8 @@ SESSION: Final = "mcp"
 """The conversation that something belongs to when none is named."""
 
 _WORDS: Final = 400  # characters of a text in a receipt
-_LISTED: Final = 50  # ids and steps in a receipt
+_LISTED: Final = 50  # ids in a receipt
+_BUDGET: Final = 1_500  # tokens of the steps in a receipt
 
 
 def remember(act: Act, args: given.Remember) -> told.Remembered:
@@ -33,8 +35,9 @@ def remember(act: Act, args: given.Remember) -> told.Remembered:
     added = act.memory.add(messages, user=act.user, session=args.session or SESSION, cube=act.cube, wait=args.wait)
     skipped = [told.Skipped(index=each.index, reason=each.reason, id=each.id) for each in added.skipped]
     return told.Remembered(
-        stored=added.stored, message_ids=list(added.message_ids), session=added.session, cube=added.cube,
-        skipped=skipped, job=added.job, notes=list(added.notes),
+        stored=added.stored, message_ids=list(added.message_ids[:_LISTED]), session=added.session, cube=added.cube,
+        skipped=skipped[:_LISTED], left_out=max(0, len(added.message_ids) - _LISTED), job=added.job,
+        notes=list(added.notes),
     )  # fmt: skip
 
 
@@ -54,12 +57,12 @@ def forget(act: Act, args: given.Forget) -> told.Forgotten:
 def feedback(act: Act, args: given.Feedback) -> told.FedBack:
     """Change memories as plain words ask."""
     given_ = act.memory.feedback(args.text, user=act.user, cube=act.cube, dry_run=args.dry_run)
-    suggestions = [
+    suggestions = (
         told.SuggestionOf(memory_id=each.memory_id, text=shorten(each.text, _WORDS)) for each in given_.suggestions
-    ]
+    )
     return told.FedBack(
         understood=given_.understood, applied=given_.applied, steps=_steps(given_.steps),
-        skipped=_steps(given_.skipped), suggestions=suggestions[:_LISTED], change=given_.change,
+        skipped=_steps(given_.skipped), suggestions=fit(suggestions, _BUDGET)[0], change=given_.change,
         notes=list(given_.notes),
     )  # fmt: skip
 
@@ -86,11 +89,13 @@ def create_knowledge(act: Act, args: given.NewKnowledge) -> told.CubeOf:
 
 
 def _steps(steps: Iterable[Step]) -> list[told.StepOf]:
-    return [
+    entries = (
         told.StepOf(
             action=step.action.value, memory_id=step.memory_id,
             before=None if step.before is None else shorten(step.before, _WORDS),
-            after=None if step.after is None else shorten(step.after, _WORDS), reason=step.reason or None,
+            after=None if step.after is None else shorten(step.after, _WORDS),
+            reason=shorten(step.reason, _WORDS) or None,
         )
-        for step in list(steps)[:_LISTED]
-    ]  # fmt: skip
+        for step in steps
+    )  # fmt: skip
+    return fit(entries, _BUDGET)[0]

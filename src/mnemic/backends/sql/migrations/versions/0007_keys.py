@@ -55,6 +55,7 @@ _STATEMENTS: Final = (
     key_id {text} NOT NULL,
     token {text} NOT NULL,
     digest {text} NOT NULL,
+    cube_id {text} NOT NULL,
     begun_at BIGINT NOT NULL,
     status INTEGER,
     body {bytes},

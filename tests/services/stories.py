@@ -162,6 +162,9 @@ def reading(do: Told) -> None:
     do("list", user="ann", kinds=["message", "fact"], limit=2)
     do("list", user="ann", kinds=[])
     do("list", user="ann", newest=True)
+    for where in ({"speaker": "ann"}, {"said_at": {"gt": datetime(2026, 1, 4, tzinfo=UTC)}}, {"a&b": "\u2028"}, {}):
+        do("list", user="ann", where=where)
+        do("iterate", user="ann", where=where)
     do("iterate", user="ann")
     do("iterate", user="ann", kinds="preference", newest=True)
     do("iterate", user="ann", kinds="dreams")

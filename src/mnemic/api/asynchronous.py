@@ -390,6 +390,7 @@ class AsyncMemory:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> AsyncPieces[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -400,6 +401,7 @@ class AsyncMemory:
             session=session,
             after=after,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

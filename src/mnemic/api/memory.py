@@ -397,11 +397,12 @@ class Memory:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end."""
         return self._parts.listing.iterate(
-            user=user, kinds=kinds, session=session, after=after, newest=newest, cube=cube
+            user=user, kinds=kinds, session=session, after=after, newest=newest, where=where, cube=cube
         )
 
     def watch(self, *, user: str | int, cube: str | None = None, timeout: float | None = None) -> Iterator[Item]:

@@ -164,6 +164,8 @@ def _text(value: Any, name: str) -> str:
         return cursor_of(value)
     if isinstance(value, datetime):
         return value.isoformat()
+    if isinstance(value, Mapping):
+        return _encoded(value, name).decode("ascii")
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(name, f"needs a number that is finite, got {value!r}")
     if not isinstance(value, str | int | float):
@@ -176,12 +178,14 @@ def _text(value: Any, name: str) -> str:
     return text
 
 
-def _encoded(given: Mapping[str, Any]) -> bytes:
+def _encoded(given: Mapping[str, Any], place: str = "") -> bytes:
     """Return arguments as a JSON object, in ASCII: lone surrogates travel, too."""
     try:
         return json.dumps(plain(_sent(given)), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise next(_unsendable(given, ""), InputError("body", f"cannot be sent as JSON: {error}")) from error
+        raise next(
+            _unsendable(given, place), InputError(place or "body", f"cannot be sent as JSON: {error}")
+        ) from error
 
 
 def _sent(value: Any) -> Any:

@@ -432,6 +432,7 @@ class AsyncClient:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> AsyncIterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -443,6 +444,7 @@ class AsyncClient:
             session=session,
             after=after,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

@@ -419,6 +419,7 @@ class Client:
         session: str | int | None = None,
         after: str | None = None,
         newest: bool = False,
+        where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Iterator[Item]:
         """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
@@ -430,6 +431,7 @@ class Client:
             session=session,
             after=after,
             newest=newest,
+            where=where,
             cube=cube,
         )
 

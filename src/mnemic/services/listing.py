@@ -96,13 +96,14 @@ class Listing:
         session: object = None,
         after: object = None,
         newest: object = False,
+        where: object = None,
         cube: object = None,
     ) -> Iterator[Item]:
         """Yield what `list` gives, to the end; see `Memory.iterate`."""
 
         def page(behind: object) -> Sequence[Item]:
             return self.list(
-                user=user, kinds=kinds, session=session, after=behind, limit=PAGE, newest=newest, cube=cube
+                user=user, kinds=kinds, session=session, after=behind, limit=PAGE, newest=newest, where=where, cube=cube
             )
 
         return every_page(page, after, PAGE)

@@ -18,6 +18,7 @@ from datetime import datetime
 from typing import Any, Final, Literal, Union, Unpack, is_typeddict
 
 from mnemic.errors import InputError
+from mnemic.shells.http.bodies import parsed
 from mnemic.wire.routes import Route
 
 ABSENT: Final = inspect.Parameter.empty
@@ -229,7 +230,20 @@ def _from_text(kinds: Sequence[Any], text: str, field: str) -> Any:
         return int(text)
     if datetime in kinds:
         return _time(text, field)
+    if any(_shape(kind) is dict for kind in kinds):
+        return _object(text, field)
     raise InputError(field, f"needs {_words(Union[tuple(kinds)])}, got {_shown(text)}")  # noqa: UP007 - a list of types
+
+
+def _object(text: str, field: str) -> Mapping[str, Any]:
+    """Return the object that a text is as JSON: so one stands in a query."""
+    try:
+        found = parsed(text.encode())
+    except InputError as error:
+        raise InputError(field, f"needs a JSON object: it {str(error).removeprefix('body: ')}") from error
+    if not isinstance(found, dict):
+        raise InputError(field, f"needs an object, got {_shown(found)}")
+    return found
 
 
 def _number(text: str) -> float | None:

@@ -150,8 +150,9 @@ class _Operation:
                 "name": each.name,
                 "in": each.place,
                 "required": each.needed or each.place == "path",
-                "schema": self._schema(each),
             }
+            schema = self._schema(each)
+            told |= {"content": {JSON: {"schema": schema}}} if schema.get("type") == "object" else {"schema": schema}
             if each.name in self._example():
                 told["example"] = self._example()[each.name]
             yield told

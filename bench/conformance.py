@@ -52,8 +52,8 @@ def served(home: Path) -> Iterator[tuple[str, str]]:
         stdout=subprocess.PIPE, stderr=(home / "server.log").open("wb"), text=True,
     )  # fmt: skip
     try:
-        assert process.stdout is not None
-        yield str(json.loads(process.stdout.readline())["address"]), secret
+        line = process.stdout.readline() if process.stdout is not None else ""
+        yield str(json.loads(line)["address"]), secret
     finally:
         process.terminate()
         if process.wait(PATIENCE) != 0:
@@ -66,8 +66,9 @@ def run(address: str, secret: str, folder: Path, *, examples: int, seed: int, ph
     config.write_text(CONFIGURED, "utf-8")
     program = "from schemathesis.cli import schemathesis; schemathesis()"
     command = [
-        sys.executable, "-c", program, "--config-file", str(config), "run", f"{address}/openapi.json", "--checks", "all",
-        "--max-examples", str(examples), "--phases", phases, "--request-timeout", "60", "--seed", str(seed),
+        sys.executable, "-c", program, "--config-file", str(config), "run", f"{address}/openapi.json",
+        "--checks", "all", "--max-examples", str(examples), "--phases", phases,
+        "--request-timeout", "60", "--seed", str(seed),
         "--continue-on-failure", "-H", f"Authorization: Bearer {secret}",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)

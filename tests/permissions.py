@@ -119,12 +119,8 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "keys.drop": KEY,
 }
 
-LOCAL_ONLY: Final = frozenset({"close", "expose", "ready", "keys.any", "keys.caller_of"})
+LOCAL_ONLY: Final = frozenset({"close", "expose", "ready", "relay.check", "keys.any", "keys.caller_of"})
 """Methods for who runs the memory: they end it, show its figures, or ask who calls. No door offers them."""
-
-
-UNSPOKEN: Final = frozenset({"relay.send", "relay.stream"})
-"""Operations that need a model behind OpenAI's API: with another, who may is told so (`invalid_input`)."""
 
 
 @dataclass

@@ -110,7 +110,7 @@ async def over_http(told: Transcript, address: str, secrets: dict[str, str]) -> 
             tools = (await client.list_tools()).tools
             told.say(f"protocol {client.protocol_version}, {len(tools)} tools")
             if who != "bob":
-                await _one(told, client, "remember", {"content": "I live in Leeds."})
+                await _one(told, client, "remember", {"content": "I live in Leeds.", "wait": True})
             await _one(told, client, "ask", {"question": "Where do I live?"})
             await _one(told, client, "recall", {"query": "Where?", "user": "eve"})
     told.part("`mnemic serve`, no key")

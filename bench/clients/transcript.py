@@ -44,10 +44,7 @@ class Transcript:
 
     def say(self, text: str) -> None:
         """Write a line of our own."""
-        for real, shown in self._hidden.items():
-            text = text.replace(real, shown)
-        text = _ID.sub(lambda found: self._ids.setdefault(found[0], f"<id {len(self._ids) + 1}>"), text)
-        text = _NOW.sub(lambda found: found[0] if found[0] in self._said else "<now>", text)
+        text = self._plain(text)
         print(text)
         self.lines.append(text.rstrip())
 
@@ -55,8 +52,18 @@ class Transcript:
         """Keep it in a file."""
         path.write_text("\n".join(self.lines) + "\n", "utf-8")
 
+    def _plain(self, text: str) -> str:
+        for real, shown in self._hidden.items():
+            text = text.replace(real, shown)
+        text = _ID.sub(lambda found: self._ids.setdefault(found[0], f"<id {len(self._ids) + 1}>"), text)
+        return _NOW.sub(lambda found: found[0] if found[0] in self._said else "<now>", text)
+
     def _lines(self, text: str) -> None:
-        lines = [part for line in text.splitlines() for part in wrap(line, WIDTH, break_long_words=False)]
+        lines = [
+            part
+            for line in self._plain(text).splitlines()
+            for part in wrap(line, WIDTH, break_long_words=False, break_on_hyphens=False)
+        ]
         for number, line in enumerate(lines):
             self.say(line if number == 0 else f"  {line}")
 

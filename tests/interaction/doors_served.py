@@ -87,10 +87,11 @@ class MemosClient:
 
     def __init__(self, python: str, address: str, key: str, *, user: str = "") -> None:
         command = [python, str(DRIVER), f"{address}/api/openmem/v1", key, *([user] if user else [])]
+        place = Path(python).parents[1]  # the client writes a log wherever it is told to
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            env={**environment, "MEMOS_BASE_PATH": str(DRIVER.parent), "NO_PROXY": "*"}, cwd=Path(python).parents[1],
+            env={**environment, "MEMOS_BASE_PATH": str(place), "NO_PROXY": "*"}, cwd=place,
         )  # fmt: skip
         self.transcript: list[tuple[str, dict[str, Any], Any]] = []
         self.version = str(self._line()["client"])

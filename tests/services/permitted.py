@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,19 @@ from tests.databases import address_of
 from tests.permissions import OK, World
 from tests.services.opened import Clock, new_store
 
+
+class Obliging(ScriptedModel):
+    """A scripted model that takes requests of OpenAI's chat API, too."""
+
+    def relay(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an answer."""
+        return {"model": request["model"], "choices": [{"index": 0, "message": {"content": "Hello."}}]}
+
+    def relay_stream(self, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        """Yield an answer in one event."""
+        yield {"model": request["model"], "choices": [{"index": 0, "delta": {"content": "Hello."}}]}
+
+
 BUILT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
@@ -27,7 +40,7 @@ def opened(folder: Path, at: datetime = BUILT + timedelta(hours=1)) -> Memory:
     settings = Settings(home=str(folder), database_url=address_of(folder), worker=False, refine=False)
     return Memory(
         settings=settings, embedder=HashingEmbedder(64), clock=Clock(at), guarded=True,
-        llm=ScriptedModel(lambda _: "Hello."),
+        llm=Obliging(lambda _: "Hello."),
     )  # fmt: skip
 
 

@@ -351,10 +351,11 @@ STORIES: Final[dict[str, Callable[[Told], None]]] = {
 }  # fmt: skip
 
 
-def seconds_aside(value: Any) -> Any:
-    """Return a note of a step without what a clock of the machine measured, and sizes of files."""
+def alike(value: Any) -> Any:
+    """Return a note of a step without what differs in truth: seconds, bytes on disk, replies that only servers keep."""
     if isinstance(value, dict):
-        return {k: 0 if k in ("seconds", "bytes_on_disk") else seconds_aside(v) for k, v in value.items()}
+        told = {name: inner for name, inner in value.items() if name != "reply"}
+        return {name: 0 if name in ("seconds", "bytes_on_disk") else alike(inner) for name, inner in told.items()}
     if isinstance(value, list | tuple):
-        return type(value)(seconds_aside(each) for each in value)
+        return type(value)(alike(each) for each in value)
     return value

@@ -179,7 +179,7 @@ def test_what_was_not_told_is_told_when_the_memory_is_closed(tmp_path: Path, clo
 
 def test_rows_outlive_their_cube_and_go_when_they_are_old_or_too_many(memory: Memory, clock: Clock) -> None:
     parts = memory._parts
-    upkeep = Upkeep(parts.store, kept=10, settle=parts.settle, prune=parts.audit.prune)
+    upkeep = Upkeep(parts.store, kept=10, settle=parts.settle, prune=parts.access.audit.prune)
     with acting(ANN):
         cube = memory.cubes.create("trip", user="ann")
         memory.cubes.delete(cube.id, user="ann")

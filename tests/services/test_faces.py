@@ -12,7 +12,7 @@ import pytest
 from mnemic.errors import LanguageError
 from mnemic.testing.scripted_model import Broken, ScriptedModel
 from tests.services.faces import EMBEDDED, FACES, Told, opened
-from tests.services.stories import KEYED, STORIES, seconds_aside
+from tests.services.stories import KEYED, STORIES, alike
 
 
 def replies() -> list[Any]:
@@ -35,7 +35,7 @@ def told_by(face: str, story: str, folder: Path) -> list[tuple[str, Any]]:
     with opened(face, folder, llm, keyed=story in KEYED) as opened_face:
         do = Told(opened_face)
         STORIES[story](do)
-        return [(verb, seconds_aside(given)) for verb, given in do.steps]
+        return [(verb, alike(given)) for verb, given in do.steps]
 
 
 @functools.cache

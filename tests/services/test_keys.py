@@ -302,7 +302,7 @@ def test_a_day_holds_so_many_calls_whichever_process_they_come_through(
     with pytest.raises(RateError, match="10 calls in a day") as caught:
         memory.keys.caller_of(secret)
     assert caught.value.fields == {"retry_after": 3_600}
-    memory._parts.gate.settle()
+    memory._parts.access.gate.settle()
     with open_memory(tmp_path, clock=clock) as after_a_restart:
         assert allowed(after_a_restart, secret, 1) == 0
         clock.forward(HOUR)
@@ -325,15 +325,15 @@ def key_of(memory: Memory) -> ApiKey:
 def test_the_last_use_is_written_down_once_a_minute(memory: Memory, clock: Hands) -> None:
     secret, began = memory.keys.create("k").secret, clock.at
     memory.keys.caller_of(secret)
-    memory._parts.gate.close()
+    memory._parts.access.gate.close()
     assert key_of(memory).last_used_at == began
     clock.forward(timedelta(seconds=59))
     memory.keys.caller_of(secret)
-    memory._parts.gate.close()
+    memory._parts.access.gate.close()
     assert key_of(memory).last_used_at == began
     clock.forward(timedelta(seconds=1))
     memory.keys.caller_of(secret)
-    memory._parts.gate.close()
+    memory._parts.access.gate.close()
     assert key_of(memory).last_used_at == clock.at
 
 
@@ -354,6 +354,6 @@ def test_a_call_does_not_wait_for_its_use_to_be_written_down(memory: Memory) -> 
         finally:
             leave.set()
         writer.result(30)
-    memory._parts.gate.close()
+    memory._parts.access.gate.close()
     assert key_of(memory).last_used_at is not None
     assert [row.outcome for row in memory.audit()] == ["rate_limited"] * 4

@@ -130,7 +130,7 @@ def test_a_token_is_forgotten_after_a_day(memory: Memory, clock: Clock) -> None:
     second = add(memory, digest="d2")
     assert add(memory, digest="d2") == second
     clock.at += timedelta(hours=25)
-    assert memory._parts.audit.prune() >= 1
+    assert memory._parts.access.audit.prune() >= 1
     assert add(memory, digest="d3")[0] == 201
 
 

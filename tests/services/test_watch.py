@@ -77,6 +77,17 @@ def test_a_message_is_told_once_however_many_passages_it_has(memory: Memory) -> 
     assert isinstance(told, StoredMessage) and told == memory.get(told.id, user="ann")
 
 
+def test_what_is_only_indexed_anew_is_not_told(memory: Memory) -> None:
+    [said] = talk(memory, [("ann", "I live in Porto.")])
+    cube_key = memory.get(said, user="ann").cube_key
+    watch = memory.watch(user="ann", timeout=QUIET)
+    with memory._parts.store.write() as tx:
+        tx.enter(cube_key)
+        [(_, key, owner)] = tx.index.changed(cube_key, (0, 0), 10)
+        tx.index.set_vectors(cube_key, tx.cubes.touch(cube_key), [(key, tx.index.no_vector)])
+    assert owner == said and list(watch) == []
+
+
 def test_what_is_derived_and_what_changes_is_told_as_it_is_by_then(memory: Memory) -> None:
     heard = Listening(memory.watch(user="ann", timeout=5))
     [said] = talk(memory, [("ann", "I live in Porto.")])

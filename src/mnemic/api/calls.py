@@ -93,7 +93,7 @@ def _recorded(method: Callable[..., Any], verb: str) -> Callable[..., Any]:
         if who is None or acting.call() is not None:
             return method(self, *args, **kwargs)
         parts: Parts = self._parts
-        with parts.audit.call(who, verb, writes=verb in WRITES) as made:
+        with parts.access.audit.call(who, verb, writes=verb in WRITES) as made:
             given = method(self, *args, **kwargs)
         return _told(parts, made, given) if isinstance(given, Iterator) else given
 
@@ -106,10 +106,10 @@ def _told(parts: Parts, made: acting.Call, pieces: Iterator[Any]) -> Iterator[An
     Who has got a stream gets no more of it than their key is good for.
     """
     looked = time.monotonic()
-    with parts.audit.told(made), closing(acting.carried(made, pieces)) as coming:
+    with parts.access.audit.told(made), closing(acting.carried(made, pieces)) as coming:
         for piece in coming:
             if time.monotonic() - looked > LOOK:
-                parts.gate.check_still(made.who)
+                parts.access.gate.check_still(made.who)
                 looked = time.monotonic()
             yield piece
 

@@ -34,7 +34,7 @@ class Cubes:
 
     def members(self, cube: str, *, user: str | int) -> Sequence[Member]:
         """Return who may use a cube, with their roles, in the order of their names; its readers may ask."""
-        return self._parts.sharing.members(cube, user=user)
+        return self._parts.access.sharing.members(cube, user=user)
 
     def share(self, cube: str, member: str | int, role: str = "reader", *, user: str | int) -> Member:
         """Let a user or an agent into a cube, or change its role: `reader`, `editor` or `owner`; only owners may.
@@ -42,14 +42,14 @@ class Cubes:
         A reader finds what is there, an editor adds and changes, an owner shares and deletes, too. Who made the cube
         stays its owner: `ConflictError`.
         """
-        return self._parts.sharing.share(cube, member, role, user=user)
+        return self._parts.access.sharing.share(cube, member, role, user=user)
 
     def unshare(self, cube: str, member: str | int, *, user: str | int) -> Member:
         """Take a member out of a cube; return it as it was. Owners may, and each member for itself.
 
         Raises `NotFoundError` for who is none, `ConflictError` for who made the cube.
         """
-        return self._parts.sharing.unshare(cube, member, user=user)
+        return self._parts.access.sharing.unshare(cube, member, user=user)
 
 
 @watched("llm")

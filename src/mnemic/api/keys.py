@@ -41,18 +41,18 @@ class Keys:
         project is not `ann` of another. `per_minute` and `per_day` (UTC) are how many calls it may make, 0 any number.
         Raises `AccessError` when it would reach further than the key of who makes it.
         """
-        return self._parts.keys.create(
+        return self._parts.access.keys.create(
             name, users=users, cubes=cubes, project=project, powers=powers, expires=expires,
             per_minute=per_minute, per_day=per_day,
         )  # fmt: skip
 
     def list(self) -> Sequence[ApiKey]:
         """Return the keys, oldest first, those that are expired or revoked too."""
-        return self._parts.keys.list()
+        return self._parts.access.keys.list()
 
     def revoke(self, id: str) -> ApiKey:  # noqa: A002 - as everywhere
         """End a key, by its id or prefix: it opens nothing from now on, in all processes. Raises `NotFoundError`."""
-        return self._parts.keys.revoke(id)
+        return self._parts.access.keys.revoke(id)
 
     def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:  # noqa: A002 - as everywhere
         """Make a key that reaches as far as another, which ends after the overlap (0: at once).
@@ -60,18 +60,18 @@ class Keys:
         A key that was to expire gets one that holds for as long as the old one was to. Raises `NotFoundError`, and
         `ConflictError` for a key that is over.
         """
-        return self._parts.keys.rotate(id, overlap_hours=overlap_hours)
+        return self._parts.access.keys.rotate(id, overlap_hours=overlap_hours)
 
     def drop(self, id: str) -> ApiKey:  # noqa: A002 - as everywhere
         """Erase a key that is expired or revoked; return it as it was. At the machine only.
 
         When none is left, calls at the machine need none again. Raises `ConflictError` for a key that is active.
         """
-        return self._parts.keys.drop(id)
+        return self._parts.access.keys.drop(id)
 
     def any(self) -> bool:
         """Tell whether there is a key that is neither expired nor revoked."""
-        return self._parts.keys.any()
+        return self._parts.access.keys.any()
 
     def caller_of(self, secret: str | None) -> Caller:
         """Return who calls with a secret, for `mnemic.api.acting`; servers ask it once for each call.
@@ -80,4 +80,4 @@ class Keys:
         for a secret that is malformed, unknown, expired or revoked, which all look the same, and `RateError` with
         `retry_after` when the key has made as many calls as it may.
         """
-        return self._parts.gate.caller_of(secret)
+        return self._parts.access.gate.caller_of(secret)

@@ -475,7 +475,7 @@ class Memory:
         erased. The last one's id as `after` gives the next page. It needs the power `admin`; a key of a project sees
         its project's.
         """
-        return self._parts.audit.list(key=key, cube=cube, after=after, limit=limit)
+        return self._parts.access.audit.list(key=key, cube=cube, after=after, limit=limit)
 
     # -- moving ----------------------------------------------------------------------------------------------------
 

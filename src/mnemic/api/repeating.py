@@ -22,4 +22,4 @@ def once(memory: Memory, token: str, request_hash: str) -> AbstractContextManage
     All is done in one thread. Raises `ConflictError` when the token came with another hash, when a call with it is
     going on, and when the first one has no reply, as it was cut off.
     """
-    return memory._parts.once.attempt(token, request_hash)  # noqa: SLF001 - the library's own
+    return memory._parts.access.once.attempt(token, request_hash)  # noqa: SLF001 - the library's own

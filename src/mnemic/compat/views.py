@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mnemic.api import Memory
 from mnemic.errors import InputError
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.profile import ProfileEntry
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 SESSION: Final = "memoryos"
 """Where turns go: MemoryOS knows no sessions. Its files are imported under this name, too."""

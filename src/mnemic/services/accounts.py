@@ -57,13 +57,13 @@ class Accounts:
 
     def relay(self, request: object, *, user: object, cube: object = None) -> Mapping[str, Any]:
         """Return the server's answer to a request; see `Relay.send`."""
-        language, asked = self.check(), _request(request)
-        return language.relay(asked, purpose=RELAY, cube_key=self._charged(user, cube))
+        charged = self._charged(user, cube)
+        return self.check().relay(_request(request), purpose=RELAY, cube_key=charged)
 
     def relay_stream(self, request: object, *, user: object, cube: object = None) -> Iterator[Mapping[str, Any]]:
         """Yield the server's events; see `Relay.stream`."""
-        language, asked = self.check(), _request(request)
-        return language.relay_stream(asked, purpose=RELAY, cube_key=self._charged(user, cube))
+        charged = self._charged(user, cube)
+        return self.check().relay_stream(_request(request), purpose=RELAY, cube_key=charged)
 
     def usage(self, *, user: object, cube: object = None) -> Usage:
         """Return what a cube's calls cost."""

@@ -28,7 +28,6 @@ from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
-from mnemic.services.audit import Audit
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
@@ -39,15 +38,12 @@ from mnemic.services.embedding import Embedding
 from mnemic.services.explain import Explain
 from mnemic.services.feedback import FeedbackService
 from mnemic.services.forget import Forget
-from mnemic.services.gate import Gate
 from mnemic.services.generate import Generate
 from mnemic.services.jobdesk import JobDesk
-from mnemic.services.keys import KeyDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.listing import Listing
 from mnemic.services.newest import Newest
-from mnemic.services.once import Once
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
 from mnemic.services.preview import Preview
@@ -63,9 +59,9 @@ from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
-from mnemic.services.sharing import Sharing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
+from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
@@ -99,7 +95,6 @@ class Parts:
     feedback: FeedbackService
     explain: Explain
     cubes: CubeDesk
-    sharing: Sharing
     forget: Forget
     profiles: Profiles
     profile_editing: ProfileEditing
@@ -117,10 +112,7 @@ class Parts:
     language: Language | None
     accounts: Accounts
     preview: Preview
-    keys: KeyDesk
-    gate: Gate
-    audit: Audit
-    once: Once
+    access: Access
     settle: Callable[[], None]
     close_models: Sequence[Callable[[], None]]
 
@@ -136,8 +128,7 @@ class Parts:
             self.periodic.close()
             self.worker.close()
             self.settle()
-            self.gate.close()
-            self.audit.settle(ending=True)
+            self.access.close()
         except StoreError:
             _log.exception("not_settled")  # visits are not counted; nothing that was acknowledged is lost
         finally:
@@ -231,11 +222,10 @@ def _assembled(
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     remember = _remember(settings, store, embedder, clock, scoping)
     answers = answers_of(settings, store, clock, scoping, recall, language)
-    forget = Forget(store, clock, scoping)
-    settle = partial(_settle, organize, forget)
-    audit = _audit(settings, store, clock, scoping)
+    settle = partial(_settle, organize, forget := Forget(store, clock, scoping))
+    access = access_of(settings, store, clock, scoping)
     handlers = handlers_of(organize, reorganizing, reader)
-    work = background_of(settings, store, clock, scoping, handlers, settle, audit.prune)
+    work = background_of(settings, store, clock, scoping, handlers, settle, access.audit.prune)
     return Parts(
         settings=settings,
         clock=clock,
@@ -255,7 +245,6 @@ def _assembled(
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
         cubes=CubeDesk(store, clock, scoping),
-        sharing=Sharing(store, scoping),
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
@@ -263,23 +252,20 @@ def _assembled(
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),
-        keys=KeyDesk(store, clock, scoping), gate=Gate(store, clock, audit.refused), audit=audit,
-        once=Once(store, clock, scoping),
+        access=access,
         settle=settle,
         close_models=close_models,
         organize=organize,
         reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
-        worker=work.worker, waiting=work.waiting, jobs=work.jobs, periodic=work.periodic, queue=work.queue,
+        worker=work.worker,
+        waiting=work.waiting,
         following=Following(Newest(store, scoping), store.bell),
-    )  # fmt: skip
-
-
-def _audit(settings: Settings, store: MeteredStore, clock: Clock, scoping: Scoping) -> Audit:
-    audit = Audit(store, clock, scoping, days=settings.audit_days, rows=settings.audit_rows)
-    store.recorded = audit.recorded
-    return audit
+        jobs=work.jobs,
+        periodic=work.periodic,
+        queue=work.queue,
+    )
 
 
 def _recall(settings: Settings, store: MeteredStore, embedder: Embedder, clock: Clock, scoping: Scoping) -> Recall:

@@ -112,22 +112,24 @@ def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining
             "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
         }
         doors = found.get("paths", {})
-        for operations in doors.values():
+        for path, operations in doors.items():
             for operation in operations.values():
-                _tell_refusals(operation)
+                _tell_what_doors_do(path, operation)
         found["paths"] = {**told.paths, **doors}
         return found
 
     app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's way of extending it
 
 
-def _tell_refusals(operation: dict[str, Any]) -> None:
-    """Say of an operation of a door that it tells errors in a way of its own, with whatever status fits."""
+def _tell_what_doors_do(path: str, operation: dict[str, Any]) -> None:
+    """Say of an operation of a door that it tells errors in a way of its own, and that chats may come as events."""
     responses = operation.setdefault("responses", {})
     responses.pop("422", None)  # FastAPI's own form, which no door uses
     for statuses in ("4XX", "5XX"):
         told = {"description": "An error, as clients of this door expect it.", "content": {JSON: {"schema": {}}}}
         responses.setdefault(statuses, told)
+    if "chat" in path or path.endswith("/stream"):
+        responses.setdefault("200", {}).setdefault("content", {})["text/event-stream"] = {"schema": {}}
 
 
 def origins_of(setting: str) -> Sequence[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from mnemic.api import Memory
 from mnemic.shells.mcp.place import Place
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 
 @dataclass(frozen=True, slots=True)

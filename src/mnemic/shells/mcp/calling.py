@@ -7,11 +7,10 @@ and show nothing of what is inside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 
-from mnemic.api import Memory
 from mnemic.errors import AccessError, InputError, MnemicError, NotFoundError
 from mnemic.model.caller import Power
 from mnemic.shells.mcp.acts import Act
@@ -22,6 +21,9 @@ from mnemic.shells.mcp.results import MemoryAdded
 from mnemic.shells.mcp.schemas import plain_schema
 from mnemic.shells.mcp.tools import THEIRS, Tool
 from mnemic.text import shorten, sound
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 USER: Final = {
     "type": "string",

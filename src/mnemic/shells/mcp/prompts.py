@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import mcp_types as types
 
-from mnemic.api import Memory
 from mnemic.errors import InputError
 from mnemic.model.caller import Power
 from mnemic.shells.mcp import arguments as given
@@ -21,6 +20,9 @@ from mnemic.shells.mcp.fitting import dumped
 from mnemic.shells.mcp.fitting import written as as_json
 from mnemic.shells.mcp.place import Place
 from mnemic.text import sound
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 _BUDGET: Final = 3_000  # tokens of what is attached
 _LONG: Final = 500  # characters of an argument

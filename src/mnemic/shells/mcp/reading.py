@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mnemic.api import Memory
 from mnemic.errors import InputError
 from mnemic.model import job, memory, message, profile, query, scope
 from mnemic.shells.mcp import arguments as given
@@ -13,6 +12,9 @@ from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 from mnemic.shells.mcp.fitting import FRAME, SHARE, cut, fit, written
 from mnemic.text import estimate_tokens, shorten
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 _METADATA: Final = 200  # tokens of metadata that come along; more of it is left out
 _SOURCES: Final = 3  # messages named as what a memory stands on

@@ -6,12 +6,11 @@ with the user: `mnemic://users/ann/profile`.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp_types as types
 
-from mnemic.api import Memory
 from mnemic.errors import InputError, NotFoundError
 from mnemic.model.caller import Power
 from mnemic.model.message import StoredMessage
@@ -21,6 +20,9 @@ from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 from mnemic.shells.mcp.fitting import dumped, fit, written
 from mnemic.shells.mcp.place import Place
+
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
 
 MIME: Final = "application/json"
 SCHEME: Final = "mnemic"

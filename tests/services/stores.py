@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, Final
 
-from sqlalchemy import Boolean, Column, Float, LargeBinary, Table, Text
+from sqlalchemy import Boolean, Column, Float, LargeBinary, PrimaryKeyConstraint, Table, Text, UniqueConstraint
 
 from mnemic import Memory
 from mnemic.backends.sql import schema as s
@@ -129,7 +129,8 @@ def _rows(
 ) -> Iterator[dict[str, Any]]:
     references = sorted(table.foreign_key_constraints, key=lambda each: len(each.columns))
     parents = {reference.referred_table.name: _by_cube(made[reference.referred_table.name]) for reference in references}
-    taken = set()
+    unique = [each.columns for each in table.constraints if isinstance(each, PrimaryKeyConstraint | UniqueConstraint)]
+    taken: set[tuple[Any, ...]] = set()
     for number in range(count):
         row = {column.name: _value(column, number, chance) for column in table.columns}
         for reference in references:
@@ -143,10 +144,10 @@ def _rows(
                 elif element.parent.name != "cube_key":
                     row[element.parent.name] = None
         row |= {at.name: fold(row[at.info[s.FOLDED]]) for at in table.columns if isinstance(at.type, s.Sought)}
-        key = tuple(row[column.name] for column in table.primary_key)
+        keys = {(place, *(row[column.name] for column in columns)) for place, columns in enumerate(unique)}
         whole = all(column.nullable or row[column.name] is not None for column in table.columns)
-        if whole and key not in taken:  # a cube without a row to refer to has none that refers
-            taken.add(key)
+        if whole and not keys & taken:  # a cube without a row to refer to has none that refers
+            taken |= keys
             yield row
 
 

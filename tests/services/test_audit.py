@@ -11,6 +11,7 @@ import pytest
 
 from mnemic import AccessError, ConflictError, InputError, Memory, NotFoundError, StoreError
 from mnemic.api import acting
+from mnemic.api.calls import WRITES
 from mnemic.errors import KeyRefusedError, LanguageError, RateError
 from mnemic.model.audit import AuditRow
 from mnemic.model.caller import LOCAL, Caller, Power
@@ -18,6 +19,7 @@ from mnemic.services.audit import A_MINUTE
 from mnemic.services.upkeep import Upkeep
 from mnemic.testing.scripted_model import ScriptedModel
 from mnemic.tracing import tracing
+from mnemic.wire.routes import ROUTES
 from tests.services.opened import Clock, open_memory, sql_store
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -61,6 +63,11 @@ def test_each_write_has_one_row_and_reading_has_none(memory: Memory) -> None:
     assert all(row.request for row in rows)
     assert [row.cube for row in rows] == [added.cube, cube.id, cube.id, cube.id, added.cube]
     assert WORDS not in repr(rows)
+
+
+def test_every_operation_that_needs_more_than_reading_is_one_that_is_written_down() -> None:
+    changing = {route.verb for route in ROUTES if route.power is not Power.READ}
+    assert changing - {"check", "audit", "keys.list"} <= WRITES  # these only look
 
 
 def test_without_a_caller_nothing_is_written_down_and_at_the_machine_it_is(memory: Memory) -> None:

@@ -217,6 +217,7 @@ class Turns(Protocol):
     def lead(self, name: str, worker: str, now: datetime, lease_until: datetime, *, due: datetime) -> bool:
         """Take periodic work that is due by `now` and that nobody does.
 
+        Who has it under a lease far longer than this one has had a clock that was ahead, and has it no more.
         `due`, a time to come, is its first time when it is new, and its next one when it was planned for a later one.
         """
         ...

@@ -260,7 +260,10 @@ def check_locks_of_cubes(open_store: OpenStore) -> None:
 
 
 def check_periodic_work(open_store: OpenStore) -> None:
-    """Periodic work has one worker at a time, is due when it said, and is taken over when its lease is over."""
+    """Periodic work has one worker at a time, is due when it said, and is taken over when its lease is over.
+
+    No lease reaches an hour ahead but by a clock that does.
+    """
     with closing(open_store()) as store, store.write() as tx:
         due = NOON + MINUTE
         assert not tx.turns.lead("upkeep", "w1", NOON, NOON + MINUTE, due=due), "it is done before its first time"
@@ -272,6 +275,9 @@ def check_periodic_work(open_store: OpenStore) -> None:
         assert tx.turns.led("upkeep", "w2", due + MINUTE, due + 9 * MINUTE, "all well")
         assert tx.turns.leaders() == {"upkeep": (due + MINUTE, due + 9 * MINUTE, "all well")}
         assert not tx.turns.lead("upkeep", "w1", due + 2 * MINUTE, due + 3 * MINUTE, due=NOON)
+        later = due + 9 * MINUTE
+        assert tx.turns.lead("upkeep", "w1", later, later + 60 * MINUTE, due=NOON)
+        assert tx.turns.lead("upkeep", "w2", later, later + MINUTE, due=NOON), "a clock that was ahead keeps it"
 
 
 CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (

@@ -8,7 +8,7 @@ that wait behind as with none.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -236,6 +236,9 @@ _OPEN_SETS: Final = (
 )
 
 
+_AHEAD: Final = timedelta(minutes=1)  # a lease that reaches so much further was given by a clock that is ahead
+
+
 class SqlTurns:
     """Implements `ports.jobs.Turns`."""
 
@@ -434,7 +437,8 @@ class SqlTurns:
         """Take periodic work that is due by `now` and that nobody does; `due` is its next time when none is earlier."""
         moment = to_micros(now)
         self._connection.execute(_KNOWN_PERIODIC, {"name": name, "due": to_micros(due), "now": moment})
-        free = s.periodic.c.lease_until.is_(None) | (s.periodic.c.lease_until <= moment)
+        lease = s.periodic.c.lease_until
+        free = lease.is_(None) | (lease <= moment) | (lease > to_micros(lease_until + _AHEAD))
         mine = (s.periodic.c.name == name, s.periodic.c.next_due <= moment, free)
         taken: dict[str, Any] = {"worker": worker, "lease_until": to_micros(lease_until)}
         return self._connection.execute(update(s.periodic).where(*mine).values(taken)).rowcount == 1

@@ -27,9 +27,8 @@ Teller = Callable[[MnemicError, int, str], Response]
 USER_HEADER: Final = "x-mnemic-user"
 """Names the user where the body of a call has no place for it."""
 
-STREAMED: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}
-}
+_EVENT: Final[dict[str, Any]] = {"type": "object", "required": ["data"], "properties": {"data": {"type": "string"}}}
+STREAMED: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/event-stream": {"schema": _EVENT}}}}
 """What the description says of a route that answers with server-sent events."""
 
 _EXTRA: Final = "extra_forbidden"

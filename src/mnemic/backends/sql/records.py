@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import rows
@@ -104,7 +104,7 @@ class SqlReplies:
 
     def erase(self, cube: str) -> int:
         """Erase the replies of calls about a cube, or about several, given or to come."""
-        of_it = or_(_REPLY.cube_id == cube, _REPLY.cube_id == "")
+        of_it = _REPLY.cube_id.in_([cube, ""])
         given = self._connection.execute(
             update(s.reply).where(of_it, _REPLY.status.is_not(None), _REPLY.status != _ERASED).values(_GONE)
         )

@@ -67,4 +67,5 @@ reply = Table(
     Column("status", Integer),
     Column("body", LargeBinary),
     Index(None, "begun_at"),
+    Index(None, "cube_id"),
 )

@@ -62,6 +62,7 @@ _STATEMENTS: Final = (
     CONSTRAINT pk_reply PRIMARY KEY (key_id, token)
 )""",
     "CREATE INDEX ix_reply_begun_at ON reply (begun_at)",
+    "CREATE INDEX ix_reply_cube_id ON reply (cube_id)",
 )
 
 

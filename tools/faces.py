@@ -124,7 +124,7 @@ def _fitting(start: str, parts: Iterable[str], end: str) -> str:
 
 
 def _docstring(method: Method) -> str:
-    told = f"{method.sentence} See `Memory.{method.verb}`."
+    told = method.sentence
     line = f'        """{told}"""'
     if len(line) <= WIDTH:
         return line
@@ -180,7 +180,7 @@ _EXTRA: Final = {
 
 _CLIENT: Final = '''
 class {name}:
-    """A memory on a server: the verbs of `Memory`, with the same values and errors.
+    """A memory on a server: the verbs of `Memory`, which tells of each in full, with the same values and errors.
 
     {sharing}
 

@@ -25,33 +25,27 @@ class AsyncCubes:
         self._calls = calls
 
     async def create(self, name: str, *, user: str | int, kind: str = "project") -> Cube:
-        """Create a cube that the user owns: a project's, an agent's or a knowledge base's. See
-        `Memory.cubes.create`.
-        """
+        """Create a cube that the user owns: a project's, an agent's or a knowledge base's."""
         return await self._calls.call(Cubes.create, name, user=user, kind=kind)
 
     async def list(self, *, user: str | int) -> Sequence[Cube]:
-        """Return the cubes that the user may read, oldest first. See `Memory.cubes.list`."""
+        """Return the cubes that the user may read, oldest first."""
         return await self._calls.call(Cubes.list, user=user)
 
     async def delete(self, cube: str, *, user: str | int) -> Forgotten:
-        """Erase a cube with all that is in it; only its owner may. See `Memory.cubes.delete`."""
+        """Erase a cube with all that is in it; only its owner may."""
         return await self._calls.call(Cubes.delete, cube, user=user)
 
     async def members(self, cube: str, *, user: str | int) -> Sequence[Member]:
-        """Return who may use a cube, with their roles, in the order of their names; its readers may ask. See
-        `Memory.cubes.members`.
-        """
+        """Return who may use a cube, with their roles, in the order of their names; its readers may ask."""
         return await self._calls.call(Cubes.members, cube, user=user)
 
     async def share(self, cube: str, member: str | int, role: str = "reader", *, user: str | int) -> Member:
-        """Let a user or an agent into a cube, or change its role: `reader`, `editor` or `owner`; only owners
-        may. See `Memory.cubes.share`.
-        """
+        """Let a user or an agent into a cube, or change its role: `reader`, `editor` or `owner`; only owners may."""
         return await self._calls.call(Cubes.share, cube, member, role, user=user)
 
     async def unshare(self, cube: str, member: str | int, *, user: str | int) -> Member:
-        """Take a member out of a cube; return it as it was. See `Memory.cubes.unshare`."""
+        """Take a member out of a cube; return it as it was."""
         return await self._calls.call(Cubes.unshare, cube, member, user=user)
 
 
@@ -69,19 +63,15 @@ class AsyncLanguageModels:
         purpose: str = "caller",
         cube: str | None = None,
     ) -> Reply:
-        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it. See
-        `Memory.llm.complete`.
-        """
+        """Return the model's reply to a prompt of your own, within the cube's budget and accounted to it."""
         return await self._calls.call(LanguageModels.complete, prompt, user=user, purpose=purpose, cube=cube)
 
     async def usage(self, *, user: str | int, cube: str | None = None) -> Usage:
-        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model. See
-        `Memory.llm.usage`.
-        """
+        """Return what a cube's calls cost: altogether, since midnight UTC, and by purpose and model."""
         return await self._calls.call(LanguageModels.usage, user=user, cube=cube)
 
     async def calls(self, *, user: str | int, limit: int = 100, cube: str | None = None) -> Sequence[Call]:
-        """Return the last calls, newest first. See `Memory.llm.calls`."""
+        """Return the last calls, newest first."""
         return await self._calls.call(LanguageModels.calls, user=user, limit=limit, cube=cube)
 
 
@@ -102,7 +92,7 @@ class AsyncJobs:
         limit: int = 100,
         cube: str | None = None,
     ) -> Sequence[Job]:
-        """Return jobs, newest first; the last id as `after` gives the next page. See `Memory.jobs.list`."""
+        """Return jobs, newest first; the last id as `after` gives the next page."""
         return await self._calls.call(
             Jobs.list,
             user=user,
@@ -124,7 +114,7 @@ class AsyncJobs:
         after: str | None = None,
         cube: str | None = None,
     ) -> AsyncPieces[Job]:
-        """Yield all that `list` would give, page by page, to the end. See `Memory.jobs.iterate`."""
+        """Yield all that `list` would give, page by page, to the end."""
         return self._calls.pieces(
             Jobs.iterate,
             user=user,
@@ -136,19 +126,15 @@ class AsyncJobs:
         )
 
     async def get(self, id: str, *, user: str | int, cube: str | None = None) -> Job:
-        """Return a job: its state, tries, times, and why it failed. See `Memory.jobs.get`."""
+        """Return a job: its state, tries, times, and why it failed."""
         return await self._calls.call(Jobs.get, id, user=user, cube=cube)
 
     async def task(self, task: str | int, *, user: str | int, cube: str | None = None) -> Task:
-        """Return a task of your own (`add(…, task=…)`): its state, its jobs and what they led to. See
-        `Memory.jobs.task`.
-        """
+        """Return a task of your own (`add(…, task=…)`): its state, its jobs and what they led to."""
         return await self._calls.call(Jobs.task, task, user=user, cube=cube)
 
     async def counts(self, *, user: str | int, cube: str | None = None) -> Sequence[StateCount]:
-        """Return how many jobs are in each state that occurs, and when the oldest of them came. See
-        `Memory.jobs.counts`.
-        """
+        """Return how many jobs are in each state that occurs, and when the oldest of them came."""
         return await self._calls.call(Jobs.counts, user=user, cube=cube)
 
     async def wait(
@@ -160,9 +146,7 @@ class AsyncJobs:
         timeout: float = 60,
         cube: str | None = None,
     ) -> Sequence[Job]:
-        """Wait until jobs (default: all of the user's open ones), or those of a task, are finished; return
-        them. See `Memory.jobs.wait`.
-        """
+        """Wait until jobs (default: all of the user's open ones), or those of a task, are finished; return them."""
         return await self._calls.wait(Jobs.wait, jobs, user=user, task=task, timeout=timeout, cube=cube)
 
     def events(
@@ -173,27 +157,23 @@ class AsyncJobs:
         timeout: float | None = None,
         cube: str | None = None,
     ) -> AsyncPieces[Job]:
-        """Yield jobs as they change, first those that are there; the last one as `since` goes on behind it.
-        See `Memory.jobs.events`.
-        """
+        """Yield jobs as they change, first those that are there; the last one as `since` goes on behind it."""
         return self._calls.pieces(Jobs.events, user=user, since=since, timeout=timeout, cube=cube)
 
     async def cancel(self, id: str, *, user: str | int, cube: str | None = None) -> Job:
-        """Cancel a job that waits; `rebuild` makes up for it. See `Memory.jobs.cancel`."""
+        """Cancel a job that waits; `rebuild` makes up for it."""
         return await self._calls.call(Jobs.cancel, id, user=user, cube=cube)
 
     async def retry(self, id: str, *, user: str | int, cube: str | None = None) -> Job:
-        """Let a job that is dead, cancelled or failed be tried again, at once and with all its tries. See
-        `Memory.jobs.retry`.
-        """
+        """Let a job that is dead, cancelled or failed be tried again, at once and with all its tries."""
         return await self._calls.call(Jobs.retry, id, user=user, cube=cube)
 
     async def drop(self, id: str, *, user: str | int, cube: str | None = None) -> Job:
-        """Erase a job that has ended, such as a dead letter; return it as it was. See `Memory.jobs.drop`."""
+        """Erase a job that has ended, such as a dead letter; return it as it was."""
         return await self._calls.call(Jobs.drop, id, user=user, cube=cube)
 
     async def share(self, *, user: str | int, cube: str | None = None) -> Share:
-        """Return how much of the workers a cube may have; zeros are what the settings say. See `Memory.jobs.share`."""
+        """Return how much of the workers a cube may have; zeros are what the settings say."""
         return await self._calls.call(Jobs.share, user=user, cube=cube)
 
     async def set_share(
@@ -205,9 +185,7 @@ class AsyncJobs:
         per_minute: int = 0,
         cube: str | None = None,
     ) -> Share:
-        """Say how much of the workers a cube may have: its weight beside others, jobs at one time, jobs in a
-        minute. See `Memory.jobs.set_share`.
-        """
+        """Say how much of the workers a cube may have: its weight beside others, jobs at one time, jobs in a minute."""
         return await self._calls.call(
             Jobs.set_share,
             user=user,
@@ -236,9 +214,7 @@ class AsyncKeys:
         per_minute: int = 0,
         per_day: int = 0,
     ) -> NewKey:
-        """Make a key and return it with its secret, which nobody can show again: the store keeps a hash of it.
-        See `Memory.keys.create`.
-        """
+        """Make a key and return it with its secret, which nobody can show again: the store keeps a hash of it."""
         return await self._calls.call(
             Keys.create,
             name,
@@ -252,15 +228,13 @@ class AsyncKeys:
         )
 
     async def list(self) -> Sequence[ApiKey]:
-        """Return the keys, oldest first, those that are expired or revoked too. See `Memory.keys.list`."""
+        """Return the keys, oldest first, those that are expired or revoked too."""
         return await self._calls.call(Keys.list)
 
     async def revoke(self, id: str) -> ApiKey:
-        """End a key, by its id or prefix: it opens nothing from now on, in all processes. See `Memory.keys.revoke`."""
+        """End a key, by its id or prefix: it opens nothing from now on, in all processes."""
         return await self._calls.call(Keys.revoke, id)
 
     async def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:
-        """Make a key that reaches as far as another, which ends after the overlap (0: at once). See
-        `Memory.keys.rotate`.
-        """
+        """Make a key that reaches as far as another, which ends after the overlap (0: at once)."""
         return await self._calls.call(Keys.rotate, id, overlap_hours=overlap_hours)

@@ -30,7 +30,7 @@ from mnemic.model.receipt import Added, Forgotten, Imported
 
 
 class Client:
-    """A memory on a server: the verbs of `Memory`, with the same values and errors.
+    """A memory on a server: the verbs of `Memory`, which tells of each in full, with the same values and errors.
 
     Threads may share it.
 
@@ -88,9 +88,7 @@ class Client:
         task: str | int | None = None,
         wait: bool = False,
     ) -> Added:
-        """Store messages verbatim; when it returns they are on disk and the next `search` finds them. See
-        `Memory.add`.
-        """
+        """Store messages verbatim; when it returns they are on disk and the next `search` finds them."""
         return self._line.call(
             "add",
             Gives[Added](),
@@ -111,9 +109,7 @@ class Client:
         agent: str | int | None = None,
         cube: str | None = None,
     ) -> Extraction:
-        """Return what would be remembered of messages, and what it would change, without storing anything. See
-        `Memory.extract`.
-        """
+        """Return what would be remembered of messages, and what it would change, without storing anything."""
         return self._line.call("extract", Gives[Extraction](), messages=messages, user=user, agent=agent, cube=cube)
 
     def update(
@@ -125,9 +121,7 @@ class Client:
         cube: str | None = None,
         if_version: int | None = None,
     ) -> MemoryRecord:
-        """Correct a memory: a new version takes the place of the current one, which stays in its history. See
-        `Memory.update`.
-        """
+        """Correct a memory: a new version takes the place of the current one, which stays in its history."""
         return self._line.call(
             "update",
             Gives[MemoryRecord](),
@@ -146,7 +140,7 @@ class Client:
         locked: bool = True,
         cube: str | None = None,
     ) -> MemoryRecord:
-        """Keep a memory as it is, whatever is said later; `locked=False` lets it change again. See `Memory.lock`."""
+        """Keep a memory as it is, whatever is said later; `locked=False` lets it change again."""
         return self._line.call("lock", Gives[MemoryRecord](), id=id, user=user, locked=locked, cube=cube)
 
     def restore(
@@ -157,9 +151,7 @@ class Client:
         version: int | None = None,
         cube: str | None = None,
     ) -> MemoryRecord:
-        """Make an earlier version of a memory (default: the one before the current) hold again, as a new
-        version. See `Memory.restore`.
-        """
+        """Make an earlier version of a memory (default: the one before the current) hold again, as a new version."""
         return self._line.call("restore", Gives[MemoryRecord](), id=id, user=user, version=version, cube=cube)
 
     def feedback(
@@ -172,9 +164,7 @@ class Client:
         dry_run: bool = False,
         mode: str = "auto",
     ) -> Feedback:
-        """Change memories as plain words ask: "forget the peanut thing", "my sister is called Noor, not Nora".
-        See `Memory.feedback`.
-        """
+        """Change memories as plain words ask: "forget the peanut thing", "my sister is called Noor, not Nora"."""
         return self._line.call(
             "feedback",
             Gives[Feedback](),
@@ -193,13 +183,11 @@ class Client:
         limit: int = 100,
         cube: str | None = None,
     ) -> Sequence[MemoryChange]:
-        """Return the changes that were made of several memories at once, newest first. See `Memory.changes`."""
+        """Return the changes that were made of several memories at once, newest first."""
         return self._line.call("changes", Gives[Sequence[MemoryChange]](), user=user, limit=limit, cube=cube)
 
     def undo(self, change: str, *, user: str | int | None = None, cube: str | None = None) -> Undone:
-        """Take a change back, by its id: its memories say again what they said before, as new versions. See
-        `Memory.undo`.
-        """
+        """Take a change back, by its id: its memories say again what they said before, as new versions."""
         return self._line.call("undo", Gives[Undone](), change=change, user=user, cube=cube)
 
     def forget(
@@ -212,9 +200,7 @@ class Client:
         everything: bool = False,
         cube: str | None = None,
     ) -> Forgotten:
-        """Erase messages or memories, by id, by session, everything that mentions some words, or all of a
-        user's. See `Memory.forget`.
-        """
+        """Erase messages or memories, by id, by session, everything that mentions some words, or all of a user's."""
         return self._line.call(
             "forget",
             Gives[Forgotten](),
@@ -227,7 +213,7 @@ class Client:
         )
 
     def rebuild(self, *, user: str | int | None = None, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it. See `Memory.rebuild`."""
+        """Derive topics and memories again from the messages; return the job that does it."""
         return self._line.call("rebuild", Gives[str | None](), user=user, cube=cube, wait=wait)
 
     def reorganize(
@@ -237,9 +223,7 @@ class Client:
         dry_run: bool = False,
         cube: str | None = None,
     ) -> MemoryChange | None:
-        """Put memories in order: merge what says the same, close plans that are over, sum up what belongs
-        together. See `Memory.reorganize`.
-        """
+        """Put memories in order: merge what says the same, close plans that are over, sum up what belongs together."""
         return self._line.call("reorganize", Gives[MemoryChange | None](), user=user, dry_run=dry_run, cube=cube)
 
     def search(
@@ -256,7 +240,7 @@ class Client:
         threshold: float | None = None,
         explain: bool = False,
     ) -> Results:
-        """Return the hits that answer a question best, best first, with their sources. See `Memory.search`."""
+        """Return the hits that answer a question best, best first, with their sources."""
         return self._line.call(
             "search",
             Gives[Results](),
@@ -280,7 +264,7 @@ class Client:
         **options: Unpack[SearchOptions],
     ) -> Sequence[Results]:
         """Return what `search` would for each question, in less time: they are embedded together and read one
-        moment. See `Memory.search_many`.
+        moment.
         """
         return self._line.call("search_many", Gives[Sequence[Results]](), queries=queries, user=user, **options)
 
@@ -293,14 +277,12 @@ class Client:
         **options: Unpack[SearchOptions],
     ) -> Context:
         """Return what a prompt needs to answer a question: hits and the turns around them, in time order,
-        within `budget` tokens. See `Memory.context`.
+        within `budget` tokens.
         """
         return self._line.call("context", Gives[Context](), query=query, user=user, budget=budget, **options)
 
     def ask(self, question: str, *, user: str | int | None = None, **options: Unpack[AskOptions]) -> Answer:
-        """Answer a question from memory, with citations, or say that memory does not hold the answer. See
-        `Memory.ask`.
-        """
+        """Answer a question from memory, with citations, or say that memory does not hold the answer."""
         return self._line.call("ask", Gives[Answer](), question=question, user=user, **options)
 
     def ask_stream(
@@ -310,12 +292,12 @@ class Client:
         user: str | int | None = None,
         **options: Unpack[AskOptions],
     ) -> Stream[str | Answer]:
-        """Yield the text of what `ask` would answer as it is written, then the `Answer`. See `Memory.ask_stream`."""
+        """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._line.stream("ask_stream", Gives[str | Answer](), question=question, user=user, **options)
 
     def chat(self, message: str, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
-        `mnemic.model.answer.ChatOptions`. See `Memory.chat`.
+        `mnemic.model.answer.ChatOptions`.
         """
         return self._line.call("chat", Gives[Answer](), message=message, user=user, **options)
 
@@ -326,9 +308,7 @@ class Client:
         user: str | int | None = None,
         **options: Unpack[ChatOptions],
     ) -> Stream[str | Answer]:
-        """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`. See
-        `Memory.chat_stream`.
-        """
+        """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`."""
         return self._line.stream("chat_stream", Gives[str | Answer](), message=message, user=user, **options)
 
     def profile(
@@ -340,9 +320,7 @@ class Client:
         template: str | Sequence[str] | None = None,
         cube: str | None = None,
     ) -> Profile:
-        """Return what is known about a person (default: everyone in the cube), with evidence and history. See
-        `Memory.profile`.
-        """
+        """Return what is known about a person (default: everyone in the cube), with evidence and history."""
         return self._line.call(
             "profile",
             Gives[Profile](),
@@ -365,7 +343,7 @@ class Client:
         cube: str | None = None,
     ) -> Sequence[MemoryRecord]:
         """Set an attribute of a person (default: the user) by its dotted name, such as `home.place`; return
-        what is known of it. See `Memory.set_profile`.
+        what is known of it.
         """
         return self._line.call(
             "set_profile",
@@ -380,7 +358,7 @@ class Client:
         )
 
     def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Item:
-        """Return a message or a memory by id, whole. See `Memory.get`."""
+        """Return a message or a memory by id, whole."""
         return self._line.call("get", Gives[Item](), id=id, user=user, cube=cube)
 
     def list(
@@ -395,9 +373,7 @@ class Client:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Sequence[Item]:
-        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next
-        page. See `Memory.list`.
-        """
+        """Return messages and memories, oldest or `newest` first; the last one's id as `after` gives the next page."""
         return self._line.call(
             "list",
             Gives[Sequence[Item]](),
@@ -422,7 +398,7 @@ class Client:
         where: Mapping[str, Any] | None = None,
         cube: str | None = None,
     ) -> Iterator[Item]:
-        """Yield all that `list` would give, page by page, to the end. See `Memory.iterate`."""
+        """Yield all that `list` would give, page by page, to the end."""
         return self._line.pages(
             "list",
             Gives[Sequence[Item]](),
@@ -442,41 +418,31 @@ class Client:
         cube: str | None = None,
         timeout: float | None = None,
     ) -> Stream[Item]:
-        """Yield messages and memories as they are stored or change, from now on, whichever process writes
-        them. See `Memory.watch`.
-        """
+        """Yield messages and memories as they are stored or change, from now on, whichever process writes them."""
         return self._line.stream("watch", Gives[Item](), user=user, cube=cube, timeout=timeout)
 
     def history(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Sequence[Version]:
-        """Return all versions of a memory, in the order in which they held. See `Memory.history`."""
+        """Return all versions of a memory, in the order in which they held."""
         return self._line.call("history", Gives[Sequence[Version]](), id=id, user=user, cube=cube)
 
     def explain(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Explanation:
-        """Return why something is in memory: its tier, its sources, what stands on it, what it relates to. See
-        `Memory.explain`.
-        """
+        """Return why something is in memory: its tier, its sources, what stands on it, what it relates to."""
         return self._line.call("explain", Gives[Explanation](), id=id, user=user, cube=cube)
 
     def sessions(self, *, user: str | int | None = None, cube: str | None = None) -> Sequence[Session]:
-        """Return the sessions of a user, oldest first. See `Memory.sessions`."""
+        """Return the sessions of a user, oldest first."""
         return self._line.call("sessions", Gives[Sequence[Session]](), user=user, cube=cube)
 
     def entities(self, *, user: str | int | None = None, cube: str | None = None) -> Sequence[Entity]:
-        """Return the named things that messages mention, the most mentioned first; a language model notes
-        them. See `Memory.entities`.
-        """
+        """Return the named things that messages mention, the most mentioned first; a language model notes them."""
         return self._line.call("entities", Gives[Sequence[Entity]](), user=user, cube=cube)
 
     def stats(self, *, user: str | int | None = None, cube: str | None = None) -> Stats:
-        """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on
-        disk. See `Memory.stats`.
-        """
+        """Return counts: messages, tiers with capacities, segments with heat, memories by kind, jobs, bytes on disk."""
         return self._line.call("stats", Gives[Stats](), user=user, cube=cube)
 
     def check(self) -> Sequence[tuple[str, bool, str]]:
-        """Look the store over: (what, whether it is well, what was seen) for the file, the index and the
-        embedder. See `Memory.check`.
-        """
+        """Look the store over: (what, whether it is well, what was seen) for the file, the index and the embedder."""
         return self._line.call("check", Gives[Sequence[tuple[str, bool, str]]]())
 
     def audit(
@@ -487,15 +453,11 @@ class Client:
         after: str | None = None,
         limit: int = 100,
     ) -> Sequence[AuditRow]:
-        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a
-        server. See `Memory.audit`.
-        """
+        """Return who wrote what, and what was refused, newest first, of calls that came with a key or to a server."""
         return self._line.call("audit", Gives[Sequence[AuditRow]](), key=key, cube=cube, after=after, limit=limit)
 
     def export(self, *, user: str | int | None = None, cube: str | None = None) -> Stream[str]:
-        """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory.
-        See `Memory.export`.
-        """
+        """Yield a cube as JSON Lines (format `mnemic-1`): everything, so that `load` gives the same memory."""
         return self._line.stream("export", Gives[str](), user=user, cube=cube)
 
     def load(
@@ -505,7 +467,5 @@ class Client:
         user: str | int | None = None,
         cube: str | None = None,
     ) -> Imported:
-        """Read what `export` wrote into a user's cube; what is there already is skipped and counted. See
-        `Memory.load`.
-        """
+        """Read what `export` wrote into a user's cube; what is there already is skipped and counted."""
         return self._line.load("load", Gives[Imported](), lines, user=user, cube=cube)

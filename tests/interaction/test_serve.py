@@ -19,6 +19,7 @@ from typing import IO
 import httpx2
 import pytest
 
+from mnemic import Memory
 from tests.interaction.http_served import PATIENCE, until
 
 
@@ -99,6 +100,17 @@ def test_it_ends_by_ctrl_c_as_well_and_prints_json_for_programs(tmp_path: Path) 
         code, log = ended(process)
     assert code == 0
     assert "job_ended" not in log and "Traceback" not in log
+
+
+def test_it_says_so_when_all_keys_are_over(tmp_path: Path) -> None:
+    with Memory(tmp_path, settings={"embedder": "hashing", "worker": False}) as memory:
+        memory.keys.revoke(memory.keys.create("phone").key.id)
+    with served(tmp_path, "--port", "0") as (process, lines):
+        until(lambda: any("keys" in line for line in lines) or process.poll() is not None)
+        shown = "".join(lines)
+        assert "all are over" in shown
+        address = re.findall(r"http://127\.0\.0\.1:\d+", shown)[0]
+        assert httpx2.get(f"{address}/v1/stats?user=ann", timeout=PATIENCE).status_code == 401
 
 
 def test_another_machine_is_not_served_until_a_key_exists(tmp_path: Path) -> None:

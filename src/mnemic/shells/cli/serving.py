@@ -19,6 +19,7 @@ import typer
 
 from mnemic import config
 from mnemic.errors import InputError
+from mnemic.model.caller import LOCAL
 from mnemic.shells.cli import logged
 from mnemic.shells.cli.face import Face, face_of
 
@@ -53,21 +54,22 @@ def serve(
     known = config.load(face.home, given)
     with ExitStack() as last:
         last.callback(logged.serve(known, debug=face.debug))
-        _serve(face, given)
+        _serve(face, known)
     _leave()
 
 
-def _serve(face: Face, given: dict[str, Any]) -> None:
+def _serve(face: Face, settings: config.Settings) -> None:
     try:
-        from mnemic.api import Memory  # noqa: PLC0415
+        from mnemic.api import Memory, acting  # noqa: PLC0415
         from mnemic.shells.http import running  # noqa: PLC0415 - what a server needs, only for one
         from mnemic.shells.http.gate import is_loopback  # noqa: PLC0415
     except ImportError as error:
         raise InputError("serve", "needs further packages; pip install 'mnemic[server]'") from error
-    settings = config.load(face.home, given)
     listener = running.listening(settings.serve_host, settings.serve_port)
-    with listener, Memory(face.home, settings=given, guarded=True) as memory:
-        with_keys = _has_keys(memory)
+    with listener, Memory(settings=settings, guarded=True) as memory:
+        with acting(LOCAL):
+            were_keys = bool(memory.keys.list())
+        with_keys = memory.keys.any()
         if not with_keys and not is_loopback(str(listener.getsockname()[0])):
             raise InputError(
                 "host",
@@ -76,16 +78,11 @@ def _serve(face: Face, given: dict[str, Any]) -> None:
             )
         server = running.Server(composed(memory))
         address = running.address_of(listener)
-        _greet(face, address, with_keys=with_keys)
+        _greet(face, address, with_keys=with_keys, were_keys=were_keys)
         _log.info("server_started", extra={"pid": os.getpid(), "address": address})
         server.serve_on(listener)
         _log.info("server_closing", extra={"pid": os.getpid()})
     _log.info("server_ended", extra={"pid": os.getpid()})
-
-
-def _has_keys(memory: Memory) -> bool:
-    keys: Any = getattr(memory, "keys", None)
-    return keys is not None and bool(keys.any())
 
 
 def composed(memory: Memory) -> FastAPI:
@@ -113,7 +110,7 @@ def _add_protocol(app: FastAPI, memory: Memory) -> None:
     telling.register(app, "/mcp", lambda error, status, _request: http.refusal(error, status))
 
 
-def _greet(face: Face, address: str, *, with_keys: bool) -> None:
+def _greet(face: Face, address: str, *, with_keys: bool, were_keys: bool) -> None:
     """Say what to open, and what to try: lines that work when they are copied."""
     if face.json:
         face.print_json({"address": address, "openapi": f"{address}/openapi.json", "keys": with_keys})
@@ -132,6 +129,8 @@ def _greet(face: Face, address: str, *, with_keys: bool) -> None:
 """
     if with_keys:
         told += "  key    export KEY=… with one of yours; `mnemic keys list` shows which there are\n"
+    elif were_keys:
+        told += "  keys   all are over, and every call is refused; `mnemic keys create NAME` makes one\n"
     else:
         told += "  keys   none yet: only this machine is served; `mnemic keys create NAME` makes one\n"
     typer.echo(told)

@@ -114,7 +114,8 @@ class Calls(Generic[G]):
 class AsyncPieces(AsyncIterator[T]):
     """What comes piece by piece, until it ends or is closed.
 
-    Iterate over it, best in an `async with` block, which closes it however the block is left.
+    Iterate over it, best in an `async with` block, which begins it and closes it however the block is left. Without,
+    it begins with the first piece that is asked for.
     """
 
     def __init__(self, begin: Callable[[threading.Event], Awaitable[Pieces[T]]]) -> None:
@@ -123,6 +124,7 @@ class AsyncPieces(AsyncIterator[T]):
         self._left = threading.Event()
 
     async def __aenter__(self) -> Self:
+        await self._begun()
         return self
 
     async def __aexit__(
@@ -131,10 +133,7 @@ class AsyncPieces(AsyncIterator[T]):
         await self.aclose()
 
     async def __anext__(self) -> T:
-        begin, self._begin = self._begin, None
-        if begin is not None:
-            self._pieces = await begin(self._left)
-        pieces = self._pieces
+        pieces = await self._begun()
         if pieces is None:
             raise StopAsyncIteration
 
@@ -142,6 +141,13 @@ class AsyncPieces(AsyncIterator[T]):
             return await anext(pieces)
 
         return await _unless_cancelled(heard, self._left)
+
+    async def _begun(self) -> Pieces[T] | None:
+        """Return the stream, begun; None when it is over."""
+        begin, self._begin = self._begin, None
+        if begin is not None:
+            self._pieces = await begin(self._left)
+        return self._pieces
 
     async def aclose(self) -> None:
         """End it."""

@@ -117,8 +117,9 @@ class AsyncLine:
 class AsyncStream(AsyncIterator[T]):
     """What comes piece by piece, until it ends or is closed; closing it ends the work behind it.
 
-    Iterate over it, best in an `async with` block, which closes it however the block is left. A stream that breaks off
-    raises: it never ends as if it were whole. Events of jobs go on where they were cut.
+    Iterate over it, best in an `async with` block, which opens it and closes it however the block is left; without, it
+    opens with the first piece that is asked for. A stream that breaks off raises: it never ends as if it were whole.
+    Events of jobs go on where they were cut.
     """
 
     def __init__(self, line: AsyncLine, ask: Ask) -> None:
@@ -131,6 +132,7 @@ class AsyncStream(AsyncIterator[T]):
         self._response: httpx2.Response | None = None
 
     async def __aenter__(self) -> Self:
+        await self._opened()
         return self
 
     async def __aexit__(
@@ -161,12 +163,16 @@ class AsyncStream(AsyncIterator[T]):
             with anyio.CancelScope(shield=True):
                 await response.aclose()
 
-    async def _listen(self) -> None:
-        """Hear the next bytes. Raises `StopAsyncIteration` at the end."""
+    async def _opened(self) -> None:
+        """Open it, unless it is open or over."""
         if self._next is not None:
             opening, self._next = self._next, None
             self._response = await self._line.send(opening, stream=True)
             self._chunks = self._response.aiter_bytes()
+
+    async def _listen(self) -> None:
+        """Hear the next bytes. Raises `StopAsyncIteration` at the end."""
+        await self._opened()
         if self._response is None:
             raise StopAsyncIteration
         failure: Failure

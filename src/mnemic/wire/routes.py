@@ -47,6 +47,11 @@ class Route:
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
     @property
+    def writes(self) -> bool:
+        """Whether a call of it changes something, so that it matters how often it is carried out."""
+        return self.power is not Power.READ and self.method != "GET"
+
+    @property
     def in_query(self) -> bool:
         """Whether the other parameters come in the query, else in a JSON object."""
         return self.method in ("GET", "DELETE")

@@ -7,6 +7,7 @@ header is refused: nobody is to believe that the call is safe to send again.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -15,8 +16,8 @@ from starlette.responses import Response
 
 from mnemic.api import Memory, once
 from mnemic.errors import InputError, MnemicError
-from mnemic.model.caller import Power
 from mnemic.shells.http import bodies
+from mnemic.shells.http.limits import IN_HEADERS
 from mnemic.shells.http.telling import refusal
 from mnemic.shells.http.verbs import Verb
 from mnemic.wire.problems import MEDIA_TYPE
@@ -25,17 +26,19 @@ IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 REPLAYED: Final = "Idempotent-Replayed"
 """The header of a reply that was given before."""
 
+_TOKEN: Final = re.compile(IN_HEADERS[IDEMPOTENCY_KEY]["pattern"])
+
 _SECRET: Final = frozenset({"keys.create", "keys.rotate"})
 
 
 def may_repeat(verb: Verb) -> bool:
     """Tell whether a verb takes the header."""
-    return verb.route.power is not Power.READ and not verb.route.streams and verb.route.verb not in _SECRET
+    return verb.route.writes and not verb.route.streams and verb.route.verb not in _SECRET
 
 
 def refuse_once(verb: Verb, request: Request) -> None:
     """Raise `InputError` for the header at a call that writes and cannot be carried out once."""
-    if IDEMPOTENCY_KEY in request.headers and verb.route.power is not Power.READ:
+    if IDEMPOTENCY_KEY in request.headers and verb.route.writes:
         why = "its reply holds a secret, which is not kept" if verb.route.verb in _SECRET else "it is a stream"
         raise InputError(IDEMPOTENCY_KEY, f"is not taken by this call: {why}; leave it out")
 
@@ -45,10 +48,12 @@ async def carried_out_once(
 ) -> Callable[[], Response]:
     """Return what makes a call, once for each key that its client gives; as it is when there is none."""
     token = request.headers.get(IDEMPOTENCY_KEY)
-    if token is None or verb.route.power is Power.READ:
+    if token is None or not verb.route.writes:
         return do
     if not may_repeat(verb):
         refuse_once(verb, request)
+    if not _TOKEN.fullmatch(token):
+        raise InputError(IDEMPOTENCY_KEY, "is not 1 to 255 visible ASCII characters; a UUID is a good one")
     digest = await _digest(request)
 
     def attempt() -> Response:

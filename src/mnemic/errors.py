@@ -15,6 +15,8 @@ holds the values that a program needs. Errors of other libraries are translated 
     ├── RateError             the key has made as many calls as it may for now
     ├── BusyError             the server has as much to do as it takes on, or is shutting down
     ├── UnreachableError      the server did not answer: what became of a write is not known
+    ├── ReadError             a file cannot be read to text: names the page where that is known
+    ├── FetchError            an address was refused, or did not give what it should
     ├── StoreError            the store cannot do it: damaged, busy, disk full, closed
     │   ├── StoreVersionError the store was written by a newer Mnemic
     │   └── StoreModelError   the store's vectors come from another embedder
@@ -121,6 +123,26 @@ class UnreachableError(MnemicError):
     """The server could not be reached, or did not answer in time. Whether a write was carried out is not known."""
 
     code = "unreachable"
+
+
+class ReadError(MnemicError):
+    """A file cannot be read to text. `fields` has `page`, from 1, or None."""
+
+    code = "unreadable"
+
+    def __init__(self, message: str, /, *, page: int | None = None, **fields: object) -> None:
+        super().__init__(message, page=page, **fields)
+        self.page = page
+
+
+class FetchError(MnemicError):
+    """An address was not fetched. `fields` has `address`, and `passing`: whether trying again later can help."""
+
+    code = "not_fetched"
+
+    def __init__(self, message: str, /, *, address: str, passing: bool = False, **fields: object) -> None:
+        super().__init__(message, address=address, passing=passing, **fields)
+        self.passing = passing
 
 
 class StoreError(MnemicError):

@@ -22,6 +22,7 @@ from mnemic.ports.archive import Archive
 from mnemic.ports.changes import Changes
 from mnemic.ports.counts import Counts, Sizes
 from mnemic.ports.cubes import Cubes
+from mnemic.ports.documents import Attachments, Chunks, Documents, KeptBlobs
 from mnemic.ports.entities import Entities
 from mnemic.ports.erasing import Erasing
 from mnemic.ports.jobs import Jobs, Turns
@@ -406,6 +407,26 @@ class Transaction(Protocol):
     @property
     def replies(self) -> Replies:
         """Replies that are given again."""
+        ...
+
+    @property
+    def documents(self) -> Documents:
+        """Documents of knowledge bases."""
+        ...
+
+    @property
+    def chunks(self) -> Chunks:
+        """Their passages."""
+        ...
+
+    @property
+    def attachments(self) -> Attachments:
+        """What came with messages besides words."""
+        ...
+
+    @property
+    def blobs(self) -> KeptBlobs:
+        """Which files are kept."""
         ...
 
     def finish_model_change(self) -> None:

@@ -33,11 +33,15 @@ from sqlalchemy import (
 )
 
 from mnemic.backends.sql.columns import FOLDED, Key, Sought, Words, an_id, flag, metadata, of_cube, refers, some
+from mnemic.backends.sql.schema_documents import attachment, blob, chunk, document, document_version, placing
 from mnemic.backends.sql.schema_keys import api_key, audit, key_use, reply
 
-__all__ = ["FOLDED", "Sought", "Words", "api_key", "audit", "key_use", "metadata", "reply"]  # from beside this file
+__all__ = [
+    "FOLDED", "Sought", "Words", "api_key", "attachment", "audit", "blob", "chunk", "document", "document_version",
+    "key_use", "metadata", "placing", "reply",
+]  # fmt: skip  # from beside this file
 
-HEAD: Final = "0007"
+HEAD: Final = "0008"
 """The newest migration; a test holds it to the migrations folder."""
 
 store_info = Table(
@@ -56,6 +60,8 @@ cube = Table(
     Column("kind", Text, nullable=False),
     Column("owner", Text, nullable=False),
     Column("created_at", BigInteger, nullable=False),
+    Column("description", Words, nullable=False, server_default=text("''")),
+    flag("learns"),
     UniqueConstraint("owner", "kind", "name"),
     sqlite_autoincrement=True,
 )
@@ -66,7 +72,9 @@ cube_grant = Table(
     Column("cube_key", Key, ForeignKey("cube.key", ondelete="CASCADE"), primary_key=True, autoincrement=False),
     Column("principal", Text, primary_key=True),
     Column("role", Text, nullable=False),
+    flag("bound"),
     Index(None, "principal"),
+    Index("ix_cube_grant_bound", "principal", "cube_key", **some("bound = 1")),
 )
 
 cube_state = Table(

@@ -143,14 +143,14 @@ class Locator:
     def __str__(self) -> str:
         where = [self.name]
         if self.page is not None:
-            pages = f"{self.page}" if self.last_page in (None, self.page) else f"{self.page}–{self.last_page}"
+            pages = f"{self.page}" if self.last_page in (None, self.page) else f"{self.page}-{self.last_page}"
             where.append(f"p. {pages}")
         if self.part:
             where.append(self.part)
         if self.row is not None:
             where.append(f"row {self.row}")
         if self.headings:
-            where.append(" › ".join(self.headings))
+            where.append(" > ".join(self.headings))
         return ", ".join(where)
 
 

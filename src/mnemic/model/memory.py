@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 from datetime import datetime
 
+from mnemic.model.document import Locator
 from mnemic.model.moment import TimeSpan
 
 
@@ -52,6 +53,8 @@ class Candidate:
 class Source:
     """What a memory stands on: a message and the words in it. `external_id` is the id that its caller gave it.
 
+    A passage of a document as a source has its `locator`, and no message.
+
     `holds_from` and `holds_to` are what its words say about validity, so that a late source finds its place among
     the others; None: from when it was said, and without an end.
     """
@@ -64,6 +67,7 @@ class Source:
     external_id: str | None = None
     holds_from: datetime | None = None
     holds_to: datetime | None = None
+    locator: Locator | None = None
 
 
 class Change(enum.StrEnum):

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypedDict, overload
 
+from mnemic.model.attachment import Attachment
+from mnemic.model.document import Locator
 from mnemic.model.memory import Source
 
 Operator = Literal["eq", "ne", "in", "nin", "gt", "gte", "lt", "lte", "contains", "exists"]
@@ -77,7 +79,8 @@ class Hit:
     `score` lies between 0 and 1, and can be compared between queries of a kind: of a sentence it is the probability
     that the hit is evidence, of a few bare words the plain sum of the channels. `sources` always names what the hit
     stands on; `external_id` and `metadata` are what the caller gave with that message. `note` tells of a message what
-    was corrected, or taken back, of what it says.
+    was corrected, or taken back, of what it says; of a passage of a document, what was said that corrects it. `locator`
+    is set for passages of documents, and `attachments` for messages that came with some.
     """
 
     id: str
@@ -94,6 +97,8 @@ class Hit:
     valid_to: datetime | None = None
     why: Why | None = None
     note: str = ""
+    locator: Locator | None = None
+    attachments: tuple[Attachment, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Hit {self.score:.2f} {self.kind} {self.said_at:%Y-%m-%d} {self.speaker}: {self.text[:70]!r}>"

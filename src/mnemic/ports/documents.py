@@ -105,7 +105,9 @@ class Attachments(Protocol):
         """Return attachments by id."""
         ...
 
-    def waiting(self, cube_key: int, limit: int, state: AttachmentState = AttachmentState.QUEUED) -> Sequence[Attachment]:
+    def waiting(
+        self, cube_key: int, limit: int, state: AttachmentState = AttachmentState.QUEUED
+    ) -> Sequence[Attachment]:
         """Return attachments in a state, the oldest first."""
         ...
 

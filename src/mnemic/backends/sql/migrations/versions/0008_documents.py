@@ -77,7 +77,8 @@ _STATEMENTS: Final = (
     password {text},
     CONSTRAINT pk_document_version PRIMARY KEY (cube_key, id),
     CONSTRAINT uq_document_version_cube_key_document_id_number UNIQUE (cube_key, document_id, number),
-    CONSTRAINT fk_document_version_cube_key_document_id FOREIGN KEY (cube_key, document_id) REFERENCES document (cube_key, id) ON DELETE CASCADE,
+    CONSTRAINT fk_document_version_cube_key_document_id
+        FOREIGN KEY (cube_key, document_id) REFERENCES document (cube_key, id) ON DELETE CASCADE,
     CONSTRAINT fk_document_version_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "CREATE INDEX ix_document_version_cube_key_digest ON document_version (cube_key, digest)",
@@ -90,7 +91,8 @@ _STATEMENTS: Final = (
     hash {text} NOT NULL,
     tokens INTEGER NOT NULL,
     CONSTRAINT pk_chunk PRIMARY KEY (cube_key, id),
-    CONSTRAINT fk_chunk_cube_key_document_id FOREIGN KEY (cube_key, document_id) REFERENCES document (cube_key, id) ON DELETE CASCADE,
+    CONSTRAINT fk_chunk_cube_key_document_id
+        FOREIGN KEY (cube_key, document_id) REFERENCES document (cube_key, id) ON DELETE CASCADE,
     CONSTRAINT fk_chunk_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "CREATE INDEX ix_chunk_cube_key_document_id ON chunk (cube_key, document_id)",
@@ -108,8 +110,10 @@ _STATEMENTS: Final = (
     start INTEGER NOT NULL,
     "end" INTEGER NOT NULL,
     CONSTRAINT pk_placing PRIMARY KEY (cube_key, version_id, chunk_id),
-    CONSTRAINT fk_placing_cube_key_version_id FOREIGN KEY (cube_key, version_id) REFERENCES document_version (cube_key, id) ON DELETE CASCADE,
-    CONSTRAINT fk_placing_cube_key_chunk_id FOREIGN KEY (cube_key, chunk_id) REFERENCES chunk (cube_key, id) ON DELETE CASCADE,
+    CONSTRAINT fk_placing_cube_key_version_id
+        FOREIGN KEY (cube_key, version_id) REFERENCES document_version (cube_key, id) ON DELETE CASCADE,
+    CONSTRAINT fk_placing_cube_key_chunk_id
+        FOREIGN KEY (cube_key, chunk_id) REFERENCES chunk (cube_key, id) ON DELETE CASCADE,
     CONSTRAINT fk_placing_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 ){without_rowid}""",
     "CREATE INDEX ix_placing_cube_key_chunk_id ON placing (cube_key, chunk_id)",
@@ -137,7 +141,8 @@ _STATEMENTS: Final = (
     error {text} DEFAULT '' NOT NULL,
     CONSTRAINT pk_attachment PRIMARY KEY (cube_key, id),
     CONSTRAINT uq_attachment_cube_key_message_id_part UNIQUE (cube_key, message_id, part),
-    CONSTRAINT fk_attachment_cube_key_message_id FOREIGN KEY (cube_key, message_id) REFERENCES message (cube_key, id) ON DELETE CASCADE,
+    CONSTRAINT fk_attachment_cube_key_message_id
+        FOREIGN KEY (cube_key, message_id) REFERENCES message (cube_key, id) ON DELETE CASCADE,
     CONSTRAINT fk_attachment_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "CREATE INDEX ix_attachment_cube_key_digest ON attachment (cube_key, digest)",

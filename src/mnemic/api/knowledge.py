@@ -53,8 +53,8 @@ class Knowledge:
     def bind(self, cube: str, member: str | None = None, *, user: str | int, role: str = "reader") -> Member:
         """Let a user or an agent (default: `user`) search a knowledge base without naming it.
 
-        They get this role at least; an `editor` may add and remove documents too. `project:NAME` stands for all users of a project. For its owner; who
-        has a role already may bind and unbind themselves.
+        They get this role at least; an `editor` may add and remove documents too. `project:NAME` stands for all users
+        of a project. For its owner; who has a role already may bind and unbind themselves.
         """
         return self._parts.bases.bind(cube, member, user=user, role=role)
 

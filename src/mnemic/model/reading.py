@@ -31,9 +31,9 @@ class Block:
     """One block of a file.
 
     `level` is 1 to 6 for a heading, 0 otherwise. `page` counts from 1: pages, slides; None where a file has none.
-    `part` names a sheet, a chapter's file or a mail's attachment. `row` is the number, from 1, of a table's first row of data
-    in its sheet or file, and `header` the line that names its columns, which is not part of `text`. `seen` says that
-    the words were read from a picture.
+    `part` names a sheet, a chapter's file or a mail's attachment. `row` is the number, from 1, of a table's first row
+    of data in its sheet or file, and `header` the line that names its columns, which is not part of `text`. `seen` says
+    that the words were read from a picture.
     """
 
     kind: BlockKind

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mnemic.core.described import read_text
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.index import Entry, Vector
 from mnemic.model.memory import Change, Memory, Segment, Version
@@ -100,10 +101,11 @@ def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Map
     messages = tx.messages.get(cube_key, owners)
     memories = tx.memories.get(cube_key, owners)
     segments = tx.segments.get(cube_key, [owner for owner in owners if owner not in messages and owner not in memories])
+    read = _read_texts(tx, cube_key, [entry for entry in entries if entry.version_id and entry.owner in messages])
     found: dict[tuple[str, str | None, int], str] = {}
     for entry in entries:
         if entry.owner in messages:
-            text = messages[entry.owner].text
+            text = read.get(entry.version_id, "") if entry.version_id else messages[entry.owner].text
             found[identity(entry)] = text[entry.start : entry.end] if entry.end else text
         elif entry.owner in memories:
             memory = memories[entry.owner]
@@ -112,6 +114,13 @@ def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Map
         elif entry.owner in segments:
             found[identity(entry)] = segment_text(segments[entry.owner][0])
     return found
+
+
+def _read_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[str, str]:
+    """Return what was read from the attachments that entries of messages are of, by their ids."""
+    ids = list(dict.fromkeys(entry.version_id for entry in entries if entry.version_id))
+    found = tx.attachments.get(cube_key, ids) if ids else {}
+    return {each: read_text(attachment) for each, attachment in found.items()}
 
 
 def segment_text(segment: Segment) -> str:

@@ -36,6 +36,9 @@ NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL,
 """What a caller is told who asks for a model where there is none."""
 
 
+A_PICTURE: Final = 1_000
+"""Tokens that a picture counts for when its server has not told: about what one of 1,000 by 1,000 pixels costs."""
+
 _ANOTHER: Final = "other"  # what figures call a model that a caller has named
 
 
@@ -329,11 +332,11 @@ class _Account:
 
 
 def _tokens(prompt: Prompt) -> int:
-    return sum(estimate_tokens(turn.text) for turn in prompt.turns)
+    return sum(estimate_tokens(turn.text) + A_PICTURE * len(turn.pictures) for turn in prompt.turns)
 
 
 def _sound_prompt(prompt: Prompt) -> Prompt:
-    turns = tuple(Turn(turn.role, sound(turn.text)) for turn in prompt.turns)
+    turns = tuple(Turn(turn.role, sound(turn.text), turn.pictures) for turn in prompt.turns)
     return replace(prompt, turns=turns, model=sound(prompt.model))
 
 

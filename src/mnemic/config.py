@@ -99,6 +99,24 @@ class Settings:
     """Key for that endpoint."""
     judge_model: str = ""
     """Model name for that endpoint; empty means no judge."""
+    vision_base_url: str = ""
+    """Endpoint of the model that looks at pictures, OpenAI-compatible; empty means OpenAI itself."""
+    vision_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    vision_model: str = ""
+    """Model name for that endpoint; empty means that no model looks at pictures: their words are read all the same."""
+    hear_base_url: str = ""
+    """Endpoint with an `/audio/transcriptions` route, such as http://127.0.0.1:8000/v1; empty means OpenAI itself."""
+    hear_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    hear_model: str = ""
+    """Model name for that endpoint; empty means that recordings are kept and not heard."""
+    attachment_megabytes: int = 20
+    """Size at most of an image, a file or a sound that comes with a message."""
+    attachments: int = 20
+    """Images, files and sounds that a message may bring."""
+    fetch_attachments: bool = False
+    """Fetch images and files that messages only give the addresses of, from the public internet, in the background."""
     rerank_base_url: str = ""
     """Endpoint with a `/rerank` route (Jina, Cohere, vLLM, llama.cpp); empty means no reranker."""
     rerank_api_key: str = field(default="", repr=False)
@@ -328,6 +346,8 @@ _AT_LEAST: Final = {
     "llm_max_tokens": 1,
     "llm_threads": 1,
     "refine_messages": 1,
+    "attachment_megabytes": 1,
+    "attachments": 1,
     "database_connections": 2,
     "vector_index_from": 1,
     "redis_shards": 1,

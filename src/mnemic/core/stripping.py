@@ -31,8 +31,11 @@ def stripped(data: bytes, media: str) -> bytes:
 
 def _jpeg(data: bytes) -> bytes:
     """Return a JPEG with the segments that its pixels need (ITU T.81, B.1; JFIF, ICC profiles, Adobe's colours)."""
+    if not data.startswith(b"\xff\xd8\xff"):
+        raise ValueError("it is no JPEG")
     out, place, turned = [b"\xff\xd8"], 2, 1
     body: list[bytes] = []
+    scanned = False
     while place < len(data):
         marker, start, end = _segment(data, place)
         if marker == 0xD9:
@@ -44,8 +47,11 @@ def _jpeg(data: bytes) -> bytes:
             body.append(data[start:end])
         place = end
         if marker == 0xDA:
+            scanned = True
             place = _after_scan(data, end)
             body.append(data[end:place])
+    if not scanned:
+        raise ValueError("it ends too early")
     if turned != 1:
         exif = _EXIF + _turning(turned)
         out.append(b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif)

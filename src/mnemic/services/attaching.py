@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from mnemic.core.attaching import AttachmentLimits, Brought, Intake
@@ -21,8 +20,10 @@ from mnemic.model.job import DESCRIBE
 from mnemic.model.message import StoredMessage
 from mnemic.model.scope import Cube
 from mnemic.ports.blobs import Blob, Blobs
+from mnemic.ports.clock import Clock
 from mnemic.ports.pictures import Pictures
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.blobs import BlobKeeper
 from mnemic.services.curate import find_item
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
@@ -39,6 +40,8 @@ class Attaching:
         self,
         store: Store,
         blobs: Blobs,
+        files: BlobKeeper,
+        clock: Clock,
         scoping: Scoping,
         pictures: Pictures,
         *,
@@ -47,6 +50,8 @@ class Attaching:
     ) -> None:
         self._store = store
         self._blobs = blobs
+        self._files = files
+        self._clock = clock
         self._scoping = scoping
         self._pictures = pictures
         self._limits = limits
@@ -64,20 +69,18 @@ class Attaching:
             if each.data is not None:
                 self._blobs.put(cube_id, io.BytesIO(each.data))
 
-    def note(
-        self, tx: Transaction, cube: Cube, messages: Sequence[tuple[StoredMessage, Sequence[Brought]]], now: datetime
-    ) -> None:
+    def note(self, tx: Transaction, cube: Cube, messages: Sequence[tuple[StoredMessage, Sequence[Brought]]]) -> None:
         """Store the attachments of messages, in the transaction of these, and queue the job that reads them."""
-        found = [self._row(message, each) for message, brought in messages for each in brought]
-        if not found:
+        every = [(message, each) for message, brought in messages for each in brought]
+        if not every:
             return
-        for _, brought in messages:
-            self._check_there(tx, cube, brought)
-        blobs = {each.digest: Blob(each.digest, each.size) for each in found if each.digest}
-        tx.blobs.note(cube.key, list(blobs.values()), now)
+        self._check_there(tx, cube, [each for _, each in every])
+        self.keep(cube.id, [each for _, each in every if each.digest and not self._blobs.has(cube.id, each.digest)])
+        self._files.note(tx, cube, {Blob(each.digest, each.size) for _, each in every if each.digest})
+        found = [self._row(message, each) for message, each in every]
         tx.attachments.put(found)
         if any(each.state is AttachmentState.QUEUED for each in found):
-            enqueue(tx, cube.key, DESCRIBE, now)
+            enqueue(tx, cube.key, DESCRIBE, self._clock.now())
 
     def _row(self, message: StoredMessage, brought: Brought) -> Attachment:
         waits = bool(brought.digest) or self._fetching

@@ -9,26 +9,33 @@ up. An outage never becomes content, and what was read before it stays.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
-from mnemic.core.attaching import AttachmentLimits
-from mnemic.errors import BudgetError, EmbedderError, FetchError, LanguageError, MnemicError, NotFoundError, ReadError
+from mnemic.core.described import read_text
+from mnemic.errors import (
+    BudgetError,
+    BusyError,
+    EmbedderError,
+    FetchError,
+    LanguageError,
+    MnemicError,
+    NotFoundError,
+    ReadError,
+)
 from mnemic.model.attachment import Attachment, AttachmentKind, AttachmentState
-from mnemic.model.index import Vector
+from mnemic.model.index import Entry, Vector
 from mnemic.model.job import DESCRIBE, EMBED, KINDS, Job
 from mnemic.model.message import StoredMessage
-from mnemic.ports.blobs import Blob
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
-from mnemic.services.attached import attachment_entries, attachment_spans, attachments_of
+from mnemic.services.attached import attachment_entries, attachment_spans
 from mnemic.services.blobs import BlobKeeper
 from mnemic.services.indexing import message_entries
-from mnemic.services.perceiving import Perceiving, Perceived
+from mnemic.services.perceiving import Perceived, Perceiving
 from mnemic.services.queueing import enqueue
-from mnemic.text import passages
 
 _log = logging.getLogger(__name__)
 
@@ -107,15 +114,14 @@ class Describing:
             return None  # the same, with its cube or its file
         except BudgetError as error:
             return error  # it will be there again tomorrow: that is no try
-        except (LanguageError, FetchError) as error:
+        except (LanguageError, FetchError, BusyError) as error:
             return self._put_off(attachment, error, last=last)
         except ReadError as error:
             self._end(attachment, AttachmentState.FAILED, str(error))
         return None
 
-    def _put_off(self, attachment: Attachment, error: LanguageError | FetchError, *, last: bool) -> MnemicError | None:
-        passing = bool(error.fields.get("passing"))
-        if not passing:
+    def _put_off(self, attachment: Attachment, error: MnemicError, *, last: bool) -> MnemicError | None:
+        if not isinstance(error, BusyError) and not error.fields.get("passing"):
             self._end(attachment, AttachmentState.FAILED, str(error))
             return None
         if last:
@@ -154,11 +160,26 @@ class Describing:
                 enqueue(tx, cube_key, EMBED, self._clock.now())
         return True
 
-    def _embedded(self, attachment: Attachment, spans: list[tuple[int, int]]) -> list[Vector | None]:
-        from mnemic.core.described import read_text
+    def _embedded(self, attachment: Attachment, spans: Sequence[tuple[int, int]]) -> list[Vector | None]:
         text = read_text(attachment)
         try:
             return list(self._embedder.embed([text[start:end] for start, end in spans])) if spans else []
         except EmbedderError as error:
             _log.warning("embedding_deferred", extra={"texts": len(spans), "reason": str(error)})
             return [None] * len(spans)
+
+
+def _reindex(
+    tx: Transaction, revision: int, message: StoredMessage, attachment: Attachment, entries: Sequence[Entry]
+) -> None:
+    """Put what was read in the place of what was read before; the message's own entries stay as they are."""
+    others = {each.id for each in tx.attachments.of_messages(message.cube_key, [message.id]).get(message.id, ())}
+    kept = tx.index.versions(message.cube_key, [message.id]) & (others - {attachment.id})
+    stays = [replace(_mark(message), version_id=each) for each in (None, *sorted(kept))]
+    tx.index.sync(message.cube_key, revision, message.id, stays)
+    tx.index.add(message.cube_key, revision, entries)
+
+
+def _mark(message: StoredMessage) -> Entry:
+    """Return an entry that stands for all of a message's that have its version: known ones are not written again."""
+    return message_entries(message, [(0, 0)], [None])[0]

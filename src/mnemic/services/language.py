@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, InputError, LanguageError, ModelError, StoreError
@@ -29,6 +29,8 @@ from mnemic.ports.store import Store
 from mnemic.text import estimate_tokens, sound
 from mnemic.tracing import carried, current, tracing
 from mnemic.wire.completions import Heard, prompt_of
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -121,6 +123,20 @@ class Language:
             raise
         finally:  # a caller that stops listening has been answered in part
             account.close(reply, None)
+
+    def spend(self, work: Callable[[], T], *, purpose: str, cube_key: int) -> T:
+        """Return what other work of the model gives, such as hearing: within the budget of calls, and accounted."""
+        account = self._begun(Prompt(()), purpose, cube_key, purpose)
+        try:
+            with tracing(span=account.span.id):
+                found = work()
+            account.close(Reply("", self.name), None)
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        finally:
+            account.close(None, None)
+        return found
 
     def relay(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Mapping[str, Any]:
         """Return the model's server's own answer to a request. Raises `BudgetError`, `LanguageError`, `InputError`."""

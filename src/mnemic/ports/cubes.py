@@ -68,6 +68,10 @@ class Cubes(Protocol):
         """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
         ...
 
+    def of_key(self, cube_key: int) -> Cube | None:
+        """Return the cube that background work is about, by its key; None when it was erased."""
+        ...
+
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
         ...

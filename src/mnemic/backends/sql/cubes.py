@@ -158,6 +158,11 @@ class SqlCubes:
         """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
         return list(self._connection.scalars(select(s.cube.c.key).order_by(s.cube.c.key)))
 
+    def of_key(self, cube_key: int) -> Cube | None:
+        """Return the cube that background work is about; None when it was erased."""
+        row = self._connection.execute(select(s.cube).where(s.cube.c.key == cube_key)).first()
+        return rows.cube(row) if row else None
+
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
         value = self._connection.scalar(select(_STATE.latest_said).where(_STATE.cube_key == cube_key))

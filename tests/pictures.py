@@ -10,7 +10,7 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 from PIL.TiffImagePlugin import IFDRational
 
-SECRET = "Canon-serial-4711"  # noqa: S105 - what a camera wrote, and nobody must see
+SECRET = "Canon-serial-4711"
 LISBON = (38.7223, -9.1393)
 
 

@@ -84,7 +84,7 @@ def test_taking_twice_takes_nothing_more() -> None:
             AttachmentKind.AUDIO, "audio/mp3", "",
         ),
         (
-            {"type": "document", "title": "Notes", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}},
+            {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hi"}},
             AttachmentKind.FILE, "text/plain", "",
         ),
         ({"type": "image", "bytes": PDF, "name": "C:\\scans\\b.pdf"}, AttachmentKind.FILE, "application/pdf", "b.pdf"),
@@ -195,7 +195,7 @@ def test_too_many_attachments_are_told_with_the_limit() -> None:
 
 def test_pictures_in_a_tools_result_are_taken_too_and_numbered_behind_the_parts() -> None:
     content = [
-        {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "a"}, {"type": "image", "bytes": PNG}]},
+        {"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text"}, {"type": "image", "bytes": PNG}]},
         {"type": "image", "bytes": JPEG},
     ]  # fmt: skip
     kept, brought = Intake().take(content, PLACE)

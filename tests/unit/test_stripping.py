@@ -92,13 +92,17 @@ def test_an_animation_keeps_its_frames_and_loses_its_comment() -> None:
 
 
 @pytest.mark.parametrize("media", sorted(set(KEEPS) - {"image/bmp"}))
-@pytest.mark.parametrize("data", [b"", b"\xff", b"\xff\xd8\xff", b"GIF89a", b"\x89PNG\r\n\x1a\n\0\0", b"RIFF\xff\0\0\0WEBP", b"x" * 40])
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"\xff\xd8\xff", b"GIF89a", b"\x89PNG\r\n\x1a\n\0\0", b"RIFF\xff\0\0\0WEBP", b"x" * 40]
+)
 def test_what_is_no_such_picture_is_told(media: str, data: bytes) -> None:
     with pytest.raises(ValueError, match="it "):
         stripped(data, media)
 
 
-@pytest.mark.parametrize("form, media", [("JPEG", "image/jpeg"), ("PNG", "image/png"), ("WEBP", "image/webp"), ("GIF", "image/gif")])
+@pytest.mark.parametrize(
+    "form, media", [("JPEG", "image/jpeg"), ("PNG", "image/png"), ("WEBP", "image/webp"), ("GIF", "image/gif")]
+)
 def test_a_file_cut_anywhere_never_shows_what_was_stripped(form: str, media: str) -> None:
     data = pictures.animation() if form == "GIF" else pictures.photo(form)
     for end in range(0, len(data), 7):

@@ -40,7 +40,13 @@ class _Word:
 def chart_in(lines: Sequence[Line]) -> Chart | None:
     """Return the chart that these lines of words belong to, as far as it can be told; None when it looks like none."""
     words = [
-        _Word(line.text.strip(), (line.box[0] + line.box[2]) / 2, (line.box[1] + line.box[3]) / 2, line.box[1], line.box[3])
+        _Word(
+            line.text.strip(),
+            (line.box[0] + line.box[2]) / 2,
+            (line.box[1] + line.box[3]) / 2,
+            line.box[1],
+            line.box[3],
+        )
         for line in lines
         if line.text.strip()
     ]

@@ -37,7 +37,9 @@ def line_of(attachment: Attachment) -> str:
     if words:
         return shorten(words, LINE_LIMIT)
     told = _told(attachment)
-    return f"[{attachment.kind.value}: {shorten('; '.join(told), LINE_LIMIT)}]" if told else f"[{attachment.kind.value}]"
+    return (
+        f"[{attachment.kind.value}: {shorten('; '.join(told), LINE_LIMIT)}]" if told else f"[{attachment.kind.value}]"
+    )
 
 
 def _told(attachment: Attachment) -> list[str]:
@@ -66,7 +68,9 @@ def as_seen(chart: Chart) -> dict[str, Any]:
 
 def transcript(heard: Sequence[Utterance]) -> str:
     """Return what was said, an utterance a line, each with its time and, where it is known, who speaks."""
-    return "\n".join(f"[{_clock(each.start)}] {f'{each.speaker}: ' if each.speaker else ''}{each.text}" for each in heard)
+    return "\n".join(
+        f"[{_clock(each.start)}] {f'{each.speaker}: ' if each.speaker else ''}{each.text}" for each in heard
+    )
 
 
 def _clock(seconds: float) -> str:

@@ -48,7 +48,9 @@ _BRANDS: Final[Mapping[bytes, str]] = {
 _BOTH: Final = frozenset({"video/mp4", "video/webm", "video/quicktime"})
 """Containers that may hold sound alone: taken for sound where the sender says so."""
 
-_SVG: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]", re.DOTALL)
+_SVG: Final = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]", re.DOTALL
+)
 
 
 def media_of(data: bytes, declared: str = "", kind: AttachmentKind = AttachmentKind.FILE) -> str:

@@ -104,7 +104,9 @@ class Attaching:
         named = {each.digest: each for each in brought if each.data is None and each.digest}
         missing = named.keys() - set(tx.blobs.known(cube.key, list(named))) if named else set()
         for digest in sorted(missing):
-            raise InputError(f"{named[digest].place}.blob.digest", "names a file that is not stored here; give its bytes")
+            raise InputError(
+                f"{named[digest].place}.blob.digest", "names a file that is not stored here; give its bytes"
+            )
 
     def _read(self, path: str, place: str) -> bytes:
         file = Path(path).expanduser()
@@ -162,5 +164,7 @@ def _why_not(attachment: Attachment, *, small: bool) -> str:
     if not attachment.digest:
         return f"its bytes are not here: {attachment.error or 'it waits to be fetched'}"
     told = {AttachmentState.QUEUED: "it waits to be looked at", AttachmentState.READY: "none could be made of it"}
-    why = told.get(attachment.state, attachment.error) if attachment.kind is AttachmentKind.IMAGE else "it is no picture"
+    why = (
+        told.get(attachment.state, attachment.error) if attachment.kind is AttachmentKind.IMAGE else "it is no picture"
+    )
     return f"there is no thumbnail: {why}" if small else "its bytes are not here"

@@ -24,7 +24,7 @@ from mnemic.errors import (
     NotFoundError,
     ReadError,
 )
-from mnemic.model.attachment import Attachment, AttachmentKind, AttachmentState
+from mnemic.model.attachment import Attachment, AttachmentState
 from mnemic.model.index import Entry, Vector
 from mnemic.model.job import DESCRIBE, EMBED, KINDS, Job
 from mnemic.model.message import StoredMessage

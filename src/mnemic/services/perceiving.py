@@ -137,7 +137,7 @@ class Perceiving:
         looking = self._senses.looking
         if "width" not in attachment.seen:
             thumbnail = self._blobs.put(cube.id, io.BytesIO(found.thumbnail))
-            lines, error = self._lines(path)
+            lines, unread = self._lines(path)
             seen: dict[str, Any] = {"width": found.width, "height": found.height, "format": found.form}
             if found.frames > 1:
                 seen["frames"] = found.frames
@@ -150,7 +150,7 @@ class Perceiving:
                 place=found.place,
                 text="\n".join(sound(line.text) for line in lines)[:_PICTURE_TEXT],
                 seen={**attachment.seen, **seen},
-                error=error,
+                error=unread,
                 state=AttachmentState.READY if looking is None else AttachmentState.QUEUED,
             )
             yield Perceived(attachment, cube, (thumbnail,))

@@ -254,7 +254,9 @@ def _content(turn: Turn) -> str | list[dict[str, Any]]:
 def _told(turns: Sequence[Turn]) -> dict[str, Any]:
     """Return the turns as the API has them: the system's apart, none blank, the first the user's."""
     system = "\n\n".join(turn.text for turn in turns if turn.role == "system" and turn.text.strip())
-    said = [{"role": turn.role, "content": _content(turn)} for turn in turns if turn.role != "system" and turn.text.strip()]
+    said = [
+        {"role": turn.role, "content": _content(turn)} for turn in turns if turn.role != "system" and turn.text.strip()
+    ]
     if not said:
         return {"messages": [{"role": "user", "content": system or _NOTHING}]}
     if said[0]["role"] != "user":

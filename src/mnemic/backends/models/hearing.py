@@ -123,7 +123,9 @@ class ServedHearing:
         if not isinstance(body, Mapping) or not isinstance(body.get("text"), str):
             raise self._fault("answered with something that is no transcript", passing=True)
         segments = body.get("segments")
-        found = [_utterance(each) for each in segments if isinstance(each, Mapping)] if isinstance(segments, list) else []
+        found = (
+            [_utterance(each) for each in segments if isinstance(each, Mapping)] if isinstance(segments, list) else []
+        )
         told = [each for each in found if each.text]
         if told:
             return sorted(told, key=lambda each: each.start)

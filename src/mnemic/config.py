@@ -129,6 +129,8 @@ class Settings:
     """What it is to the user, such as `friend` or `tutor`."""
     profile_templates: str = ""
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
+    file_megabytes: int = 100
+    """Size of a document at most, whether it is handed over, uploaded or fetched."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
@@ -163,8 +165,6 @@ class Settings:
     """Address of that port."""
     trace_endpoint: str = ""
     """OpenTelemetry collector that traces go to, such as http://127.0.0.1:4318/v1/traces (extra `[otel]`)."""
-    document_max_megabytes: int = 100
-    """Size of a file at most that is added to a knowledge base, or comes with a message."""
     serve_host: str = "127.0.0.1"
     """Address that `mnemic serve` listens on; any but loopback needs a key (`mnemic keys create`)."""
     serve_port: int = 8765
@@ -335,7 +335,7 @@ _AT_LEAST: Final = {
     "jobs_kept": 1,
     "audit_days": 1,
     "backup_keep": 1,
-    "document_max_megabytes": 1,
+    "file_megabytes": 1,
     "serve_threads": 1,
     "serve_streams": 1,
     "serve_max_megabytes": 1,

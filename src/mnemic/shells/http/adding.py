@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -23,12 +22,11 @@ from mnemic.shells.http.bodies import JSON
 from mnemic.shells.http.forms import FILE, Form, FormLimits, Sent, bare_name
 from mnemic.shells.http.verbs import FileInJson, Verb
 from mnemic.wire.problems import problem_of
+from mnemic.wire.sources import address_in
 from mnemic.wire.values import plain
 
 SEVERAL: Final = 207
 """The status of a reply that has an outcome for each of several files (RFC 4918, 11.1)."""
-
-_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +57,14 @@ def given_by_json(given: Mapping[str, Any], limits: FormLimits) -> dict[str, Any
 
 def checked_address(source: str, field: str = "source") -> str:
     """Return an address as the library takes it. Raises `InputError` for what names a file of this machine."""
-    found = _ADDRESS.match(source)
+    found = address_in(source)
     if found is None:
         raise InputError(
             field,
             "needs an address that begins with http:// or https://; a server reads no files of its own machine: send "
             "the file itself, as multipart/form-data or in base64",
         )
-    return found[0].lower() + source[found.end() :]
+    return found
 
 
 def decoded(data: str, field: str, limits: FormLimits, name: str) -> bytes:

@@ -97,7 +97,7 @@ def threads_of(memory: Memory) -> Threads:
 def limits_of(memory: Memory) -> FormLimits:
     """Return the limits of forms with files that the settings say."""
     settings = memory.settings
-    return FormLimits(settings.serve_max_files, settings.document_max_megabytes * MEGABYTE)
+    return FormLimits(settings.serve_max_files, settings.file_megabytes * MEGABYTE)
 
 
 def takes_files(path: str) -> bool:

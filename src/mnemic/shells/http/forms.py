@@ -76,8 +76,8 @@ class Form:
             for value in values:
                 _count_in(found, name.encode(), value.encode())
         for each in self.files:
-            name = each.name.encode("utf-8", "surrogatepass")
-            _count_in(found, name, each.media.encode(), each.digest.digest(), each.size.to_bytes(8))
+            called = each.name.encode("utf-8", "surrogatepass")
+            _count_in(found, called, each.media.encode(), each.digest.digest(), each.size.to_bytes(8))
         return found.digest()
 
 

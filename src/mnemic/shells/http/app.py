@@ -22,13 +22,13 @@ from mnemic.shells.http import telling
 from mnemic.shells.http.bodies import JSON
 from mnemic.shells.http.calls import Calls, Endpoint, by_method_of
 from mnemic.shells.http.draining import Draining
-from mnemic.shells.http.forms import FormLimits
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
 from mnemic.shells.http.openings import add_openings
 from mnemic.shells.http.operations import Description
 from mnemic.shells.http.verbs import ADDS_FILES, verbs_of
 from mnemic.version import __version__
+from mnemic.wire.forms import FormLimits
 from mnemic.wire.routes import BY_VERB, VERSION
 
 MEGABYTE: Final = 1_000_000

@@ -15,6 +15,7 @@ from typing import IO, Any, Final
 from mnemic.errors import InputError, TooLargeError
 
 MEGABYTE: Final = 1_000_000
+FORM: Final = "multipart/form-data"
 FILE: Final = "file"
 """The field of a form that files come in, once for each."""
 
@@ -36,7 +37,7 @@ class FormLimits:
     def too_many(self) -> TooLargeError:
         """Return what is told of a form, or a list, with too many files."""
         return TooLargeError("file", f"comes more than {self.files} times; send the rest by another request",
-                             most_files=self.files, per="request")  # fmt: skip
+                             most_files=self.files, per="files")  # fmt: skip
 
 
 @dataclass(slots=True)

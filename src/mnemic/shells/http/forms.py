@@ -18,8 +18,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, TooLargeError, UnreachableError
-from mnemic.shells.http.bodies import FORM
-from mnemic.wire.forms import FILE, Form, FormLimits, Sent, bare_name
+from mnemic.wire.forms import FILE, FORM, Form, FormLimits, Sent, bare_name
 
 _IN_MEMORY: Final = 1_000_000  # bytes of a file; what is larger goes to the system's folder for such
 _AT_ONCE: Final = 1_000_000  # bytes that are read and written at one time

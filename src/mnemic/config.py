@@ -184,6 +184,10 @@ class Settings:
     """Size of a request at most."""
     serve_max_load_megabytes: int = 1024
     """Size of an export at most that is loaded as a stream of lines."""
+    serve_max_upload_megabytes: int = 300
+    """Size of a request at most that brings files as a form."""
+    serve_max_files: int = 20
+    """Files of one such request at most."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
     stm_pages: int = 10
@@ -344,6 +348,8 @@ _AT_LEAST: Final = {
     "serve_max_load_megabytes": 1,
     "file_megabytes": 1,
     "fetch_seconds": 1,
+    "serve_max_upload_megabytes": 1,
+    "serve_max_files": 1,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,

@@ -24,7 +24,10 @@ SETS: Final = ("all", OURS, THEIRS)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `destructive`: it takes something away; `idempotent`: a second time it changes nothing more."""
+    """One tool. `destructive`: it takes something away; `idempotent`: a second time it changes nothing more.
+
+    `outside`: it may fetch something from the internet.
+    """
 
     name: str
     title: str
@@ -35,6 +38,7 @@ class Tool:
     power: Power = Power.READ
     destructive: bool = False
     idempotent: bool = False
+    outside: bool = False
     family: str = OURS
 
     @property
@@ -139,7 +143,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
         "Add a web page or file by its address, a text, or a small file to a knowledge base. It is read in the "
         "background and can be asked once its state is `ready`. The same name again is a new version. Only when the "
         "user asks to keep a document; for what they say about themselves use `remember`.",
-        given.AddDocument, told.DocumentOf, documents.add_document, Power.WRITE, idempotent=True,
+        given.AddDocument, told.DocumentOf, documents.add_document, Power.WRITE, idempotent=True, outside=True,
     ),
     Tool(
         "list_documents", "List documents",

@@ -7,6 +7,7 @@ name what is compared. Values are told only where a number stands right over its
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Final
 
 from mnemic.model.seen import Chart, Line
 
-_NUMBER: Final = re.compile(r"[-+−]?(?:[$€£¥]\s?)?\d[\d,. ]*(?:\s?(?:%|[kKmMbB]|°C|€|\$))?")
+_NUMBER: Final = re.compile(r"[-+\u2212]?(?:[$€£¥]\s?)?\d[\d,. ]*(?:\s?(?:%|[kKmMbB]|°C|€|\$))?")
 _TICKS: Final = 3  # numbers in a line from which it is an axis
 _NEAR: Final = 0.04  # share of the picture within which things stand in one line
 _EVEN: Final = 0.35  # by how much a step of an axis may differ from the middle one, as a share of it
@@ -50,7 +51,7 @@ def chart_in(lines: Sequence[Line]) -> Chart | None:
         for line in lines
         if line.text.strip()
     ]
-    upright = _axis([each for each in words if each.number is not None], along="y")
+    upright = _axis([each for each in words if each.number is not None])
     if upright is None:
         return None
     left = [each for each in words if each not in upright]
@@ -65,8 +66,8 @@ def chart_in(lines: Sequence[Line]) -> Chart | None:
     return Chart(title.text if title else "", tuple(axes), named)
 
 
-def _axis(numbers: Sequence[_Word], along: str) -> list[_Word] | None:
-    """Return the numbers that stand in one upright line, evenly, from the largest on top down; None for none."""
+def _axis(numbers: Sequence[_Word]) -> list[_Word] | None:
+    """Return the numbers that stand in one upright line, evenly, from the largest on top down."""
     best: list[_Word] = []
     for start in numbers:
         line = sorted((each for each in numbers if abs(each.x - start.x) <= _NEAR), key=lambda each: each.y)
@@ -77,11 +78,11 @@ def _axis(numbers: Sequence[_Word], along: str) -> list[_Word] | None:
 
 def _falls(line: Sequence[_Word]) -> bool:
     values = [each.number or 0.0 for each in line]
-    return all(above > below for above, below in zip(values, values[1:], strict=False)) and _is_even(values)
+    return all(above > below for above, below in itertools.pairwise(values)) and _is_even(values)
 
 
 def _is_even(values: Sequence[float]) -> bool:
-    steps = [abs(after - before) for before, after in zip(values, values[1:], strict=False)]
+    steps = [abs(after - before) for before, after in itertools.pairwise(values)]
     middle = sorted(steps)[len(steps) // 2]
     return middle > 0 and all(abs(step - middle) <= _EVEN * middle for step in steps)
 
@@ -116,7 +117,7 @@ def _values(numbers: Sequence[_Word], labels: Sequence[_Word]) -> list[tuple[str
 def _number(text: str) -> float | None:
     if not _NUMBER.fullmatch(text):
         return None
-    digits = re.sub(r"[^\d.,-]", "", text.replace("−", "-"))
+    digits = re.sub(r"[^\d.,-]", "", text.replace("\u2212", "-"))
     plain = digits.replace(",", "") if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", digits) else digits.replace(",", ".")
     try:
         return float(plain)

@@ -1,4 +1,4 @@
-"""What was read from an attachment, as search, prompts and people read it: one text, marked as not being anybody's words.
+"""What was read from an attachment, as search, prompts and people read it: one text, marked as nobody's own words.
 
 A picture's text stands in brackets, `[image: caption; description; words]`; of a file or a recording, the bracket names
 it and its text follows. Brackets that the text itself has stay: it is quoted, and nothing follows from it.

@@ -1,4 +1,4 @@
-"""Pictures without what cameras and programs wrote into them (EXIF, XMP, IPTC, comments), byte for byte the same pixels.
+"""Pictures without what cameras and programs wrote into them (EXIF, XMP, IPTC, comments), with the same pixels.
 
 Nothing is decoded: the parts of the file that hold such words are left out, and what stands behind the picture's end
 (a second picture, a film) is cut off. How a picture is to be turned is kept, in an EXIF of that one number.

@@ -28,8 +28,8 @@ class Message:
     """One turn as a caller gives it.
 
     `content` is a string, or a list of parts as chat APIs write them: `{"type": "text", "text": ...}`, images, files,
-    audio, tool calls and results; see `docs/multimodal.md`. `at` is when it was said (now, when absent); without a zone it is read in the zone
-    of the settings. `id` is the caller's own and unique in its session.
+    audio, tool calls and results (`docs/multimodal.md`). `at` is when it was said (now, when absent); without a zone
+    it is read in the zone of the settings. `id` is the caller's own and unique in its session.
     """
 
     role: str

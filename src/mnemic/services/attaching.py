@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from mnemic.core.attaching import AttachmentLimits, Brought, Intake
@@ -20,7 +21,6 @@ from mnemic.model.job import DESCRIBE
 from mnemic.model.message import StoredMessage
 from mnemic.model.scope import Cube
 from mnemic.ports.blobs import Blob, Blobs
-from mnemic.ports.clock import Clock
 from mnemic.ports.pictures import Pictures
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.blobs import BlobKeeper
@@ -41,7 +41,6 @@ class Attaching:
         store: Store,
         blobs: Blobs,
         files: BlobKeeper,
-        clock: Clock,
         scoping: Scoping,
         pictures: Pictures,
         *,
@@ -51,7 +50,6 @@ class Attaching:
         self._store = store
         self._blobs = blobs
         self._files = files
-        self._clock = clock
         self._scoping = scoping
         self._pictures = pictures
         self._limits = limits
@@ -69,7 +67,9 @@ class Attaching:
             if each.data is not None:
                 self._blobs.put(cube_id, io.BytesIO(each.data))
 
-    def note(self, tx: Transaction, cube: Cube, messages: Sequence[tuple[StoredMessage, Sequence[Brought]]]) -> None:
+    def note(
+        self, tx: Transaction, cube: Cube, messages: Sequence[tuple[StoredMessage, Sequence[Brought]]], now: datetime
+    ) -> None:
         """Store the attachments of messages, in the transaction of these, and queue the job that reads them."""
         every = [(message, each) for message, brought in messages for each in brought]
         if not every:
@@ -80,7 +80,7 @@ class Attaching:
         found = [self._row(message, each) for message, each in every]
         tx.attachments.put(found)
         if any(each.state is AttachmentState.QUEUED for each in found):
-            enqueue(tx, cube.key, DESCRIBE, self._clock.now())
+            enqueue(tx, cube.key, DESCRIBE, now)
 
     def _row(self, message: StoredMessage, brought: Brought) -> Attachment:
         waits = bool(brought.digest) or self._fetching

@@ -46,10 +46,10 @@ class _OnlyHears:
     def name(self) -> str:
         return self._hearing.name
 
-    def complete(self, prompt: Prompt) -> Reply:
+    def complete(self, prompt: Prompt) -> Reply:  # noqa: ARG002 - what its port says
         raise self._no_words()
 
-    def stream(self, prompt: Prompt) -> Iterator[str | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[str | Reply]:  # noqa: ARG002 - the same
         raise self._no_words()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What is to be made out of an attachment, step by step: by this machine first, then by a model where one is configured.
+"""What is made out of an attachment, step by step: by this machine first, then by a model where one is configured.
 
 Steps give values and store nothing but bytes: `services/describing.py` does, and says what becomes of errors. What can
 read an attachment may be missing here; then it is skipped, and says what would.

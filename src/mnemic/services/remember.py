@@ -154,7 +154,7 @@ class Remember:
         ]
         job = _append(tx, tail, stored, [pieces[number] for number in fresh], revision, prepared.now, self._gap)
         brought = [pieces[number].message.brought for number in fresh]
-        self._attaching.note(tx, cube, list(zip(stored, brought, strict=True)))
+        self._attaching.note(tx, cube, list(zip(stored, brought, strict=True)), prepared.now)
         if prepared.task is not None and job is not None:
             tx.jobs.note_task(cube.key, prepared.task, job)
         left = tuple(sorted((*prepared.empty, *skipped), key=_by_index))

@@ -20,6 +20,7 @@ from mnemic.services.looking import Looking
 from mnemic.services.perceiving import Perceiving, Senses
 from mnemic.services.scoping import Scoping
 from mnemic.wiring.models import build_hearing, build_vision
+from mnemic.wiring.senses import senses_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +33,23 @@ class Media:
     close: Callable[[], None]
 
 
-def media_of(  # noqa: PLR0913 - what these parts stand on
+def media_of(
     settings: Settings,
     store: MeteredStore,
-    blobs: Blobs,
-    keeper: BlobKeeper,
+    files: tuple[Blobs, BlobKeeper],
     embedder: Embedder,
     clock: Clock,
     scoping: Scoping,
-    senses: Senses,
 ) -> Media:
-    """Return the parts. `senses` are those that are no models at servers."""
+    """Return the parts. `files` are where bytes are kept, and who keeps them in step with their rows."""
+    blobs, keeper = files
+    senses = senses_of(settings)
     limits = AttachmentLimits(settings.attachment_megabytes, settings.attachments)
     looking, listening, close = _models(settings, store, clock)
     whole = Senses(senses.pictures, senses.words, senses.reader, looking, listening, senses.fetcher)
     perceiving = Perceiving(store, blobs, whole, limits=limits)
     return Media(
-        Attaching(
-            store, blobs, keeper, clock, scoping, whole.pictures, limits=limits, fetching=whole.fetcher is not None
-        ),
+        Attaching(store, blobs, keeper, scoping, whole.pictures, limits=limits, fetching=whole.fetcher is not None),
         Describing(store, keeper, embedder, clock, perceiving),
         whole,
         close,

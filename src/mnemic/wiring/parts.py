@@ -71,7 +71,6 @@ from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
-from mnemic.wiring.senses import senses_of
 from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import background_of, handlers_of
 
@@ -231,7 +230,7 @@ def _assembled(
     keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
-    media = media_of(settings, store, blobs, keeper, embedder, clock, scoping, senses_of(settings))
+    media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
     remember = _remember(settings, store, embedder, clock, scoping, media.attaching)
     answers = answers_of(settings, store, clock, scoping, recall, language)
     settle = partial(_settle, organize, forget := Forget(store, clock, scoping))

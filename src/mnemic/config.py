@@ -20,6 +20,7 @@ from mnemic.errors import InputError
 
 PREFIX: Final = "MNEMIC_"
 FILE: Final = "mnemic.toml"
+_NEEDED: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "LANG")
 PROVIDERS: Final = ("auto", "none", "openai", "anthropic", "local")
 
 
@@ -177,6 +178,16 @@ class Settings:
     """Size of an export at most that is loaded as a stream of lines."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
+    file_megabytes: int = 100
+    """Size of a file at most that a knowledge base takes."""
+    file_pages: int = 500
+    """Pages of a file at most."""
+    read_seconds: float = 600.0
+    """Seconds that reading one file may take; pages that are pictures take some seconds each."""
+    read_megabytes: int = 2048
+    """Memory that reading one file may take."""
+    ocr: bool = True
+    """Read the words in pictures and on scanned pages, on this machine (extra `[vision]`)."""
     stm_pages: int = 10
     """Pages of a session that stay in short-term memory."""
     stm_quiet_hours: float = 24.0
@@ -333,6 +344,9 @@ _AT_LEAST: Final = {
     "serve_streams": 1,
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
+    "file_megabytes": 1,
+    "file_pages": 1,
+    "read_megabytes": 256,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,
@@ -363,6 +377,8 @@ def _validated(settings: Settings) -> Settings:
     for name, least in _AT_LEAST.items():
         if getattr(settings, name) < least:
             raise InputError(name, f"must be {least} or more")
+    if not 1 <= settings.read_seconds <= 86_400:
+        raise InputError("read_seconds", "must be from 1 to 86400")
     for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
         if not 0 < getattr(settings, name) < 1e6:
             raise InputError(name, "must be above 0 hours")
@@ -396,6 +412,11 @@ def _data_directory() -> Path:
 def roaming_folder() -> Path:
     """Return where programs keep settings on Windows."""
     return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+
+
+def process_environment() -> Mapping[str, str]:
+    """Return what a process that reads foreign files needs of the environment: where programs lie, and no secret."""
+    return {name: value for name in _NEEDED if (value := os.environ.get(name))}
 
 
 def named_in_environment() -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from mnemic.backends.readers.asked import Telling
-from mnemic.backends.readers.pdf_lines import HYPHEN, Page, Ruled, TextLine
+from mnemic.backends.readers.pdf_lines import HYPHEN, LEADER, Page, Ruled, TextLine
 from mnemic.backends.readers.pictures import tell_lines
 from mnemic.backends.readers.rows import tell_table
 from mnemic.model.reading import BlockKind
@@ -23,8 +23,8 @@ Outline = Mapping[int, Sequence[tuple[int, str]]]
 
 _MARGIN: Final = 0.1
 """Share of a page's height, above and below, in which it may repeat what others have."""
-_REPEATED: Final = 0.4
-"""Share of pages on which a line stands that belongs to none of them."""
+_REPEATED: Final = 3
+"""Pages on which a line stands there that belongs to none of them: titles of chapters run along over few."""
 _LARGER: Final = 1.12
 """How much larger than the text a heading's letters are."""
 _RARE: Final = 0.2
@@ -107,13 +107,10 @@ def joined(lines: Sequence[str]) -> str:
 
 def _drop_repeated(pages: Sequence[Page]) -> None:
     """Drop lines above and below that stand on many pages, numbers aside: titles that run along, page numbers."""
-    if len(pages) < 3:
-        return
     counts: Counter[tuple[bool, str]] = Counter()
     for page in pages:
         counts.update({mark for line in page.lines if (mark := _mark(page, line)) is not None})
-    most = max(3, _REPEATED * len(pages))
-    repeated = {mark for mark, count in counts.items() if count >= most}
+    repeated = {mark for mark, count in counts.items() if count >= _REPEATED}
     for page in pages:
         page.lines = [line for line in page.lines if _mark(page, line) not in repeated]
 
@@ -184,7 +181,11 @@ def _parts(group: _Group, line: TextLine, usual: float) -> bool:
         return False  # further along on the same line
     if abs(line.size - last.size) > 0.09 * last.size or line.mono != last.mono:
         return True
-    if _BULLET.match(line.text) or (_ITEM.match(line.text) and _ITEM.match(group.lines[0].text)):
+    if (
+        LEADER.search(last.text)
+        or _BULLET.match(line.text)
+        or (_ITEM.match(line.text) and _ITEM.match(group.lines[0].text))
+    ):
         return True
     gap = (last.bottom - line.top) / last.size
     if gap < -2:  # the next column
@@ -192,6 +193,8 @@ def _parts(group: _Group, line: TextLine, usual: float) -> bool:
     if gap > usual + _GAP:
         return True
     ended = _ENDS.search(last.text) is not None
+    if _ITEM.match(group.lines[0].text) and line.left < group.lines[0].left + 0.4 * line.size:
+        return True  # back at the margin, or further out
     if line.bold != last.bold and (ended or group.bold):
         return True
     left, right = min(each.left for each in group.lines), max(each.right for each in group.lines)
@@ -243,7 +246,8 @@ def _by_size(groups: Sequence[_Group], body: float, known: Mapping[float, Counte
     deepest = max(levels.values(), default=0)
     if known:
         deepest = max(level for counts in known.values() for level in counts)
-        levels = dict.fromkeys(levels, min(6, deepest + 1))
+        largest = max(known)
+        levels = {size: 1 if size > largest else min(6, deepest + 1) for size in levels}
         levels.update({size: counts.most_common(1)[0][0] for size, counts in known.items()})
     found = {}
     for group in large:
@@ -259,7 +263,7 @@ def _may_head(group: _Group, body: float) -> bool:
     if group.table is not None or len(group.lines) > 3 or not any(letter.isalpha() for letter in group.text):
         return False
     text = group.text
-    if len(text) > _SHORT or text.endswith((",", ";")) or _BULLET.match(text):
+    if len(text) > _SHORT or text.endswith((",", ";")) or _BULLET.match(text) or LEADER.search(text):
         return False
     if group.size > body * _LARGER:
         return True
@@ -296,7 +300,8 @@ def _kind(group: _Group, levels: Mapping[int, int], *, mono: bool) -> BlockKind:
         return BlockKind.HEADING
     if group.mono and not mono and (len(group.lines) > 1 or len(group.text) < 120):
         return BlockKind.CODE
-    return BlockKind.LIST if _BULLET.match(group.text) or _ITEM.match(group.text) else BlockKind.PARAGRAPH
+    listed = _BULLET.match(group.text) or _ITEM.match(group.text) or LEADER.search(group.text)
+    return BlockKind.LIST if listed else BlockKind.PARAGRAPH
 
 
 def _indented(lines: Sequence[TextLine]) -> Iterator[str]:

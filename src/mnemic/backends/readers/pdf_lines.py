@@ -19,8 +19,14 @@ _HYPHENS: Final = re.compile("[\x02\ufffe\u00ad]")
 _LIGATURES: Final = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st", 0xA0: " ",
 }  # fmt: skip
+LEADER_MARK: Final = "\u2026"
+LEADER: Final = re.compile(f" {LEADER_MARK} \\S{{1,8}}$")
+"""What a line of a table of contents ends with: the dots that lead to a page, as one, and its number."""
+_DOTS: Final = re.compile(r"\s*(?:\.\s?){5,}\s*")
 _MONO: Final = re.compile(r"mono|courier|consol|cmtt|typewriter|menlo|nimbusmon|fixed|code", re.IGNORECASE)
 _BOLD: Final = re.compile(r"bold|black|heavy|demi|cmbx|semibold|-bd|,b", re.IGNORECASE)
+_SHARES: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Where in a line characters are looked at: what all of them are, the line is."""
 _HEAVY: Final = 600
 """Weight of a font, of 400 for plain and 700 for bold, from which it is bold."""
 _PATHS: Final = 3_000
@@ -81,14 +87,12 @@ def _line(textpage: Any, fonts: _Fonts, raw: str, at: int) -> TextLine | None:
     places = [index for index, character in enumerate(raw) if not character.isspace() and character != "\x02"]
     if not places:
         return None
-    boxes = []
-    for place in (places[0], places[len(places) // 2], places[-1]):
-        box = _box(textpage, fonts.index(at + _units(raw[:place])))
-        if box is not None:
-            boxes.append(box)
+    looked_at = sorted({places[round(share * (len(places) - 1))] for share in _SHARES})
+    indices = [fonts.index(at + _units(raw[:place])) for place in looked_at]
+    boxes = [box for index in indices if (box := _box(textpage, index)) is not None]
     if not boxes:
         return None
-    bold, mono = fonts.look(fonts.index(at + _units(raw[: places[len(places) // 2]])))
+    looks = [fonts.look(index) for index in indices]
     heights = sorted(box[3] - box[1] for box in boxes)
     return TextLine(
         text=_plain(raw),
@@ -97,15 +101,15 @@ def _line(textpage: Any, fonts: _Fonts, raw: str, at: int) -> TextLine | None:
         right=max(box[2] for box in boxes),
         top=max(box[3] for box in boxes),
         size=heights[len(heights) // 2],
-        bold=bold,
-        mono=mono,
+        bold=all(bold for bold, _ in looks),
+        mono=all(mono for _, mono in looks),
     )
 
 
 def _plain(raw: str) -> str:
     raw = raw.rstrip()
     ends = bool(raw) and _HYPHENS.match(raw[-1]) is not None
-    return _HYPHENS.sub("", raw).translate(_LIGATURES).strip() + (HYPHEN if ends else "")
+    return _DOTS.sub(f" {LEADER_MARK} ", _HYPHENS.sub("", raw).translate(_LIGATURES)).strip() + (HYPHEN if ends else "")
 
 
 def _units(text: str) -> int:

@@ -156,7 +156,7 @@ class Describing:
                 self._files.note(tx, perceived.cube, perceived.blobs)
             tx.attachments.put([attachment])
             _reindex(tx, revision, message, attachment, attachment_entries(message, attachment, spans, vectors))
-            if None in vectors:
+            if any(vector is None for vector in vectors):
                 enqueue(tx, cube_key, EMBED, self._clock.now())
         return True
 

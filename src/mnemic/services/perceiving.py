@@ -7,7 +7,7 @@ read an attachment may be missing here; then it is skipped, and says what would.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -168,7 +168,7 @@ class Perceiving:
         if self._senses.words is None:
             return [], "the words in it are not read here; install the extra: pip install 'mnemic[vision]'"
         try:
-            return [line for line in self._senses.words.lines(path) if line.confidence >= _SURE], ""
+            return _believed(self._senses.words.lines(path)), ""
         except ModelError as error:
             return [], str(error)
 
@@ -209,6 +209,12 @@ class Perceiving:
             state=AttachmentState.READY,
             error="",
         )
+
+
+def _believed(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that say something: strokes and edges of a picture are often taken for a letter or a dash."""
+    told = [line for line in lines if line.confidence >= _SURE and any(char.isalnum() for char in line.text)]
+    return told if any(len(line.text.strip()) > 1 for line in told) else []
 
 
 def _looked(attachment: Attachment, seen: Seen) -> Attachment:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from mnemic.backends.readers.apart import Readers, WordsApart
+from mnemic.backends.readers.pictures_apart import PicturesApart
 from mnemic.config import Settings, process_environment
+from mnemic.ports.pictures import Pictures
 from mnemic.ports.reader import Limits, Reader
 from mnemic.ports.vision import WordsInPictures
 
@@ -20,6 +22,11 @@ def words_of(settings: Settings) -> WordsInPictures | None:
     if not settings.ocr or find_spec("rapidocr") is None:
         return None
     return WordsApart(_readers(settings))
+
+
+def pictures_of(settings: Settings) -> Pictures:
+    """Return what looks at pictures; each in a process of its own."""
+    return PicturesApart(_readers(settings), settings.zone)
 
 
 def _readers(settings: Settings) -> Readers:

@@ -17,8 +17,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Literal
 
 from mnemic.backends.readers.asked import Asked
 from mnemic.errors import BusyError, ModelError, ReadError
@@ -29,6 +30,8 @@ from mnemic.ports.reader import Limits, Progress
 SCRIPT: Final = Path(__file__).with_name("child.py")
 _LINE: Final = 256 << 20
 """Bytes of one line that the child may tell: the largest text of one block, escaped."""
+_PICTURE: Final = 60.0
+"""Seconds that looking at one picture may take."""
 _ENDING: Final = 5.0
 """Seconds in which a child that has told the end has ended, or is killed."""
 _OFFICE: Final = (
@@ -73,6 +76,17 @@ class Readers:
                     text, confidence, box = what["line"]
                     found.append(Line(text, confidence, tuple(box)))
         return found
+
+    def copies(self, picture: Path, wanted: Literal["copies", "plain"]) -> tuple[Mapping[str, str], Mapping[str, bytes]]:
+        """Return what a picture is, and the files that were made of it (`examined.py`). Raises `ReadError`."""
+        limits = replace(self._limits, seconds=min(self._limits.seconds, _PICTURE))
+        with self._folder() as folder:
+            asked = Asked(picture.absolute(), "the picture", folder, limits=limits, only=wanted)
+            for what in self._told(asked):
+                if "end" in what:
+                    made = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+                    return what["end"]["metadata"], made
+        raise ReadError("the picture cannot be read: the reader said no more")
 
     @contextlib.contextmanager
     def _folder(self) -> Iterator[Path]:

@@ -41,7 +41,8 @@ class Asked:
     """One file to read: where it lies, what it is called, its password, and the limits.
 
     `office` is the program of LibreOffice, empty where there is none; `folder` may be written to and is removed at the
-    end. `only` is `lines` when only the words of a picture are wanted. `depth` counts files inside files. `kind` is
+    end. `only` is `lines` when only the words of a picture are wanted, `copies` or
+    `plain` when copies of it are. `depth` counts files inside files. `kind` is
     what it turned out to be.
     """
 

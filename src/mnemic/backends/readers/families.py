@@ -56,6 +56,8 @@ def answer(request: Mapping[str, Any], out: BinaryIO) -> None:
     try:
         if asked.only == "lines":
             _lines(asked, telling)
+        elif asked.only:
+            _copies(asked, telling)
         else:
             read(asked, telling)
         telling.end()
@@ -112,6 +114,17 @@ def read_inside(asked: Asked, telling: Telling, content: bytes, name: str, media
         telling.took(inner)
         path.unlink()
     return True
+
+
+def _copies(asked: Asked, telling: Telling) -> None:
+    kind = kind_of(asked.path, asked.name, asked.media)
+    if kind.name != "picture":
+        raise ReadError(f"it is {kind.told}, and no picture that is read{kind.hint}")
+    from mnemic.backends.readers.examined import examine, plain  # noqa: PLC0415 - needs Pillow
+
+    made = examine(asked.path, asked.folder) if asked.only == "copies" else plain(asked.path, asked.folder)
+    for name, value in made.items():
+        telling.fact(name, value)
 
 
 def _lines(asked: Asked, telling: Telling) -> None:

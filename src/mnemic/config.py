@@ -129,6 +129,13 @@ class Settings:
     """What it is to the user, such as `friend` or `tutor`."""
     profile_templates: str = ""
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
+    file_megabytes: int = 100
+    """Size of a document at most, whether it is handed over, uploaded or fetched."""
+    fetch_private: str = ""
+    """Hosts and networks of your own that documents are fetched from although they are not public, comma-separated,
+    such as `intranet.example,10.0.0.0/8`. Whoever may add an address then reads through this machine what they hold."""
+    fetch_seconds: float = 120.0
+    """Seconds that fetching an address may take, with all redirects."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
@@ -149,6 +156,8 @@ class Settings:
     schedule_upkeep: str = "*/15 * * * *"
     """When the store is looked over: old jobs go, archives cool, logs are folded. A cron calendar in `timezone`; empty
     means never."""
+    schedule_refresh: str = "*/10 * * * *"
+    """When addresses are looked at whose `refresh_hours` are over; empty means never."""
     schedule_backup: str = ""
     """When a backup is written to `backup_folder`, such as `0 3 * * *`; empty means never."""
     backup_folder: str = ""
@@ -175,6 +184,10 @@ class Settings:
     """Size of a request at most."""
     serve_max_load_megabytes: int = 1024
     """Size of an export at most that is loaded as a stream of lines."""
+    serve_max_upload_megabytes: int = 300
+    """Size of a request at most that brings files as a form."""
+    serve_max_files: int = 20
+    """Files of one such request at most."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
     stm_pages: int = 10
@@ -333,6 +346,10 @@ _AT_LEAST: Final = {
     "serve_streams": 1,
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
+    "file_megabytes": 1,
+    "fetch_seconds": 1,
+    "serve_max_upload_megabytes": 1,
+    "serve_max_files": 1,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,
@@ -342,6 +359,7 @@ _FROM_ZERO: Final = {
     "reorganize_hours": 1e6,
     "llm_temperature": 2,
     "llm_timeout": 3_600,
+    "fetch_seconds": 3_600,
     "llm_daily_calls": 1e12,
     "llm_daily_tokens": 1e15,
     "jobs_running": 1e6,

@@ -38,9 +38,9 @@ class Section:
 def sections(passages: Sequence[Passage]) -> list[Section]:
     """Return the sections worth a summary: of two passages or more, when there are several sections."""
     groups = _by_headings(passages) if any(each.section for each in passages) else []
-    if len(groups) < 2:  # noqa: PLR2004 - one section is the document
+    if len(groups) < 2:
         groups = _by_size(passages)
-    if len(groups) < 2:  # noqa: PLR2004
+    if len(groups) < 2:
         return []
     return [
         Section(_shared([passages[at].headings for at in group]), group[0], group[-1])

@@ -88,7 +88,7 @@ class Stretching:
             if block.kind is BlockKind.HEADING:
                 yield from self._heading(number, start, block)
                 continue
-            yield from self._before(number, block)
+            yield from self._before(block)
             self._take(number, start, block)
         if self._now.pieces:
             yield self._now
@@ -116,7 +116,7 @@ class Stretching:
         assert waiting is not None  # noqa: S101 - there are pieces only of one
         return Stretch(waiting.headings, waiting.section, waiting.part, waiting.room, pieces)
 
-    def _before(self, number: int, block: Block) -> Iterator[Stretch]:
+    def _before(self, block: Block) -> Iterator[Stretch]:
         """End the stretch that goes on here, when this block belongs to another."""
         now = self._now
         if not now.pieces:

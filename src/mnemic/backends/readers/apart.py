@@ -77,7 +77,9 @@ class Readers:
                     found.append(Line(text, confidence, tuple(box)))
         return found
 
-    def copies(self, picture: Path, wanted: Literal["copies", "plain"]) -> tuple[Mapping[str, str], Mapping[str, bytes]]:
+    def copies(
+        self, picture: Path, wanted: Literal["copies", "plain"]
+    ) -> tuple[Mapping[str, str], Mapping[str, bytes]]:
         """Return what a picture is, and the files that were made of it (`examined.py`). Raises `ReadError`."""
         limits = replace(self._limits, seconds=min(self._limits.seconds, _PICTURE))
         with self._folder() as folder:

@@ -161,7 +161,7 @@ def _read(item: object, field: str, *, user: str, agent: str | None, now: dateti
         said_at=said_at,
         zoned=zoned,
         external_id=external_id,
-        metadata=_metadata(message.metadata, f"{field}.metadata"),
+        metadata=check_metadata(message.metadata, f"{field}.metadata"),
         dedupe=dedupe,
     )
 
@@ -197,7 +197,8 @@ def _content(message: Message, field: str) -> Any:
     return _as_json({"content": message.content, **beside} if beside else message.content, f"{field}.content")
 
 
-def _metadata(given: object, field: str) -> Mapping[str, Any]:
+def check_metadata(given: object, field: str) -> Mapping[str, Any]:
+    """Return a caller's own data as it will come back from the store; none for None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

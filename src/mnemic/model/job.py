@@ -31,6 +31,9 @@ REORGANIZE: Final = "reorganize"
 INGEST: Final = "ingest"
 """The job that fetches, reads, cuts, embeds and publishes a version of a document."""
 
+DESCRIBE: Final = "describe"
+"""The job that reads what came with messages: pictures, files, sounds."""
+
 QUICK: Final = "quick"
 """The lane of work that a processor does in moments."""
 
@@ -98,6 +101,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(REFINE, lane=SLOW, cost=8.0),
         Kind(INGEST, lane=SLOW, alone=False, merges=False, cost=4.0),
         Kind(REORGANIZE, lane=SLOW, priority=Priority.BACKGROUND, cost=8.0),
+        Kind(DESCRIBE, lane=SLOW, cost=4.0),
     )
 }
 """Every kind of job that there is."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mnemic.core.chunking import indexed
+from mnemic.core.described import read_text
 from mnemic.core.extraction.attributes import attribute_of
 from mnemic.model.document import Chunk, ChunkKind, DocumentState, DocumentVersion
 from mnemic.model.index import CHUNK, SECTION, Entry, Vector
@@ -136,12 +137,13 @@ def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Map
     messages = tx.messages.get(cube_key, owners)
     memories = tx.memories.get(cube_key, owners)
     segments = tx.segments.get(cube_key, [owner for owner in owners if owner not in messages and owner not in memories])
+    read = _read_texts(tx, cube_key, [entry for entry in entries if entry.version_id and entry.owner in messages])
     found: dict[tuple[str, str | None, int], str] = {}
     for entry in entries:
         if entry.owner in chunks:
             found[identity(entry)] = chunk_text(chunks[entry.owner])
         elif entry.owner in messages:
-            text = messages[entry.owner].text
+            text = read.get(entry.version_id, "") if entry.version_id else messages[entry.owner].text
             found[identity(entry)] = text[entry.start : entry.end] if entry.end else text
         elif entry.owner in memories:
             memory = memories[entry.owner]
@@ -150,6 +152,13 @@ def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Map
         elif entry.owner in segments:
             found[identity(entry)] = segment_text(segments[entry.owner][0])
     return found
+
+
+def _read_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[str, str]:
+    """Return what was read from the attachments that entries of messages are of, by their ids."""
+    ids = list(dict.fromkeys(entry.version_id for entry in entries if entry.version_id))
+    found = tx.attachments.get(cube_key, ids) if ids else {}
+    return {each: read_text(attachment) for each, attachment in found.items()}
 
 
 def segment_text(segment: Segment) -> str:

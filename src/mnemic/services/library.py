@@ -165,8 +165,8 @@ class Library:
             removed = Counter(remove_documents(tx, target, names))
             removed.update({"reply": tx.replies.erase(target.id)})
             tx.erasing.scrub()
-        self._files.keeper.settle(target.key, target.id)
-        return Forgotten(dict(removed), tuple(names), self._forget.scrub())
+        notes = self._files.keeper.settled(target)
+        return Forgotten(dict(removed), tuple(names), (*self._forget.scrub(), *notes))
 
     def _write(self, user: object, cube: object, change: Any) -> Document:
         """Make a change to a knowledge base in one transaction, under its lock."""

@@ -24,6 +24,8 @@ AT_THE_MACHINE: Final[Mapping[str, str]] = {
     "metrics": "a server shows its figures at /metrics",
     "expose": "a server is exposed as it is",
     "ready": "a server tells at /ready",
+    "knowledge.sync": "a folder is of the machine that has it; clients add files",
+    "knowledge.watch_folder": "a folder is of the machine that has it; clients add files",
     "llm.name": "replies name the model that wrote them",
     "relay": "OpenAI's own clients speak to the server's door for them",
     "keys.caller_of": "it is how a server knows a key: no call of anybody's",

@@ -163,6 +163,8 @@ class Settings:
     """Address of that port."""
     trace_endpoint: str = ""
     """OpenTelemetry collector that traces go to, such as http://127.0.0.1:4318/v1/traces (extra `[otel]`)."""
+    document_max_megabytes: int = 100
+    """Size of a file at most that is added to a knowledge base, or comes with a message."""
     serve_host: str = "127.0.0.1"
     """Address that `mnemic serve` listens on; any but loopback needs a key (`mnemic keys create`)."""
     serve_port: int = 8765
@@ -175,6 +177,10 @@ class Settings:
     """Size of a request at most."""
     serve_max_load_megabytes: int = 1024
     """Size of an export at most that is loaded as a stream of lines."""
+    serve_max_upload_megabytes: int = 300
+    """Size of a request at most that brings files as a form."""
+    serve_max_files: int = 20
+    """Files of one such request at most."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
     stm_pages: int = 10
@@ -329,10 +335,13 @@ _AT_LEAST: Final = {
     "jobs_kept": 1,
     "audit_days": 1,
     "backup_keep": 1,
+    "document_max_megabytes": 1,
     "serve_threads": 1,
     "serve_streams": 1,
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
+    "serve_max_upload_megabytes": 1,
+    "serve_max_files": 1,
 }
 _FROM_ZERO: Final = {
     "segment_threshold": 2,

@@ -111,7 +111,7 @@ def test_keys_of_a_table_begin_with_the_cube(table: Table) -> None:
 def test_tables_that_are_not_of_one_cube_are_few_and_named() -> None:
     names = {table.name for table in schema.REFERENCE}
     doors = {"api_key", "key_use", "audit", "reply"}
-    assert names == {"store_info", "cube", "cube_grant", "virtual_time", "periodic", *doors}
+    assert names == {"store_info", "cube", "cube_grant", "erased_cube", "virtual_time", "periodic", *doors}
     assert names.isdisjoint(table.name for table in schema.CUBES)
 
 
@@ -122,6 +122,8 @@ WITHOUT_A_CUBE = {
     "turns.SqlTurns.catch_up": "the order of all cubes' work: what a clock that ran ahead has put off",
     "turns.SqlTurns.recall": "the order of all cubes' work: what was offered and not taken, in a sweep",
     "turns.SqlTurns.counts": "the order of all cubes' work: how much there is, for metrics",
+    "documents.SqlDocuments.due": "which addresses are to be looked at again",
+    "kept_blobs.SqlKeptBlobs.cubes_with_doomed": "upkeep: which cubes have files to be erased",
     "terms.SqlTerms.stale_cubes": "upkeep after an upgrade: which cubes have a job to get",
     "terms.read_anew": "upkeep after an upgrade: all cubes are read anew",
     "store.SqlStore.check": "a check-up of the whole store",

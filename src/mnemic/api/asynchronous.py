@@ -12,7 +12,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from mnemic.api.asynchronous_groups import AsyncCubes, AsyncJobs, AsyncKeys, AsyncLanguageModels
+from mnemic.api.asynchronous_groups import (
+    AsyncAttachments,
+    AsyncCubes,
+    AsyncJobs,
+    AsyncKeys,
+    AsyncKnowledge,
+    AsyncLanguageModels,
+)
 from mnemic.api.awaiting import AsyncPieces, Calls, Opening
 from mnemic.api.memory import Memory
 from mnemic.api.threads import CALLS, STREAMS
@@ -64,6 +71,8 @@ class AsyncMemory:
         self.llm = AsyncLanguageModels(Calls(self._calls.opening, lambda memory: memory.llm))
         self.jobs = AsyncJobs(Calls(self._calls.opening, lambda memory: memory.jobs))
         self.keys = AsyncKeys(Calls(self._calls.opening, lambda memory: memory.keys))
+        self.knowledge = AsyncKnowledge(Calls(self._calls.opening, lambda memory: memory.knowledge))
+        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
 
     async def __aenter__(self) -> Self:
         await self.opened()

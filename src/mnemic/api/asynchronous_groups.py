@@ -5,12 +5,18 @@ Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
 
+from mnemic.api.attachments import Attachments
 from mnemic.api.awaiting import AsyncPieces, Calls
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
+from mnemic.api.knowledge import Knowledge
+from mnemic.model.attachment import Attachment
+from mnemic.model.document import Chunk, Document, DocumentVersion, KnowledgeBase
 from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -238,3 +244,152 @@ class AsyncKeys:
     async def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:
         """Make a key that reaches as far as another, which ends after the overlap (0: at once)."""
         return await self._calls.call(Keys.rotate, id, overlap_hours=overlap_hours)
+
+
+class AsyncKnowledge:
+    """Knowledge bases: `memory.knowledge`."""
+
+    def __init__(self, calls: Calls[Knowledge]) -> None:
+        self._calls = calls
+
+    async def create(self, name: str, *, user: str | int, description: str = "", learns: bool = False) -> KnowledgeBase:
+        """Create a knowledge base that the user owns, bound to them: their searches look in it too."""
+        return await self._calls.call(Knowledge.create, name, user=user, description=description, learns=learns)
+
+    async def list(self, *, user: str | int) -> Sequence[KnowledgeBase]:
+        """Return the knowledge bases that the user may read, oldest first, with counts."""
+        return await self._calls.call(Knowledge.list, user=user)
+
+    async def update(
+        self,
+        cube: str,
+        *,
+        user: str | int,
+        name: str | None = None,
+        description: str | None = None,
+        learns: bool | None = None,
+    ) -> KnowledgeBase:
+        """Rename a knowledge base, describe it otherwise, or let it learn; what is None stays."""
+        return await self._calls.call(
+            Knowledge.update,
+            cube,
+            user=user,
+            name=name,
+            description=description,
+            learns=learns,
+        )
+
+    async def delete(self, cube: str, *, user: str | int) -> Forgotten:
+        """Erase a knowledge base with all of its documents and files."""
+        return await self._calls.call(Knowledge.delete, cube, user=user)
+
+    async def bind(self, cube: str, member: str | None = None, *, user: str | int, role: str = "reader") -> Member:
+        """Let a user or an agent (default: `user`) search a knowledge base without naming it."""
+        return await self._calls.call(Knowledge.bind, cube, member, user=user, role=role)
+
+    async def unbind(self, cube: str, member: str | None = None, *, user: str | int) -> Member:
+        """Leave a knowledge base out of somebody's searches that name no cubes; the role stays (`cubes.unshare`)."""
+        return await self._calls.call(Knowledge.unbind, cube, member, user=user)
+
+    async def add(
+        self,
+        source: str | Path | bytes | BinaryIO | None = None,
+        *,
+        cube: str,
+        user: str | int,
+        text: str | None = None,
+        name: str | None = None,
+        media: str | None = None,
+        password: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        refresh_hours: float | None = None,
+        wait: bool = False,
+    ) -> Document:
+        """Add a document: a file (path, bytes, or open in binary), an address (http, https), or a text."""
+        return await self._calls.wait(
+            Knowledge.add,
+            source,
+            cube=cube,
+            user=user,
+            text=text,
+            name=name,
+            media=media,
+            password=password,
+            metadata=metadata,
+            refresh_hours=refresh_hours,
+            wait=wait,
+        )
+
+    async def documents(
+        self,
+        cube: str,
+        *,
+        user: str | int,
+        state: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Document]:
+        """Return documents in the order in which they were added, after one by its id; of one state when named."""
+        return await self._calls.call(Knowledge.documents, cube, user=user, state=state, after=after, limit=limit)
+
+    async def get(self, document: str, *, cube: str, user: str | int) -> Document:
+        """Return a document with its state."""
+        return await self._calls.call(Knowledge.get, document, cube=cube, user=user)
+
+    async def versions(self, document: str, *, cube: str, user: str | int) -> Sequence[DocumentVersion]:
+        """Return the versions of a document, oldest first."""
+        return await self._calls.call(Knowledge.versions, document, cube=cube, user=user)
+
+    async def chunks(
+        self,
+        document: str,
+        *,
+        cube: str,
+        user: str | int,
+        version: int | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[Chunk]:
+        """Return the passages of a document (default: of the version that is searched) and the summaries above them."""
+        return await self._calls.call(
+            Knowledge.chunks,
+            document,
+            cube=cube,
+            user=user,
+            version=version,
+            kinds=kinds,
+            after=after,
+            limit=limit,
+        )
+
+    async def file(self, document: str, *, cube: str, user: str | int, version: int | None = None) -> bytes:
+        """Return a document's bytes as they came."""
+        return await self._calls.call(Knowledge.file, document, cube=cube, user=user, version=version)
+
+    async def refresh(self, document: str, *, cube: str, user: str | int, wait: bool = False) -> Document:
+        """Fetch an address again, or try again what has failed."""
+        return await self._calls.wait(Knowledge.refresh, document, cube=cube, user=user, wait=wait)
+
+    async def remove(self, document: str | Sequence[str], *, cube: str, user: str | int) -> Forgotten:
+        """Erase documents everywhere: versions, passages, vectors, files."""
+        return await self._calls.call(Knowledge.remove, document, cube=cube, user=user)
+
+
+class AsyncAttachments:
+    """What came with messages besides words: `memory.attachments`."""
+
+    def __init__(self, calls: Calls[Attachments]) -> None:
+        self._calls = calls
+
+    async def list(self, message: str, *, user: str | int, cube: str | None = None) -> Sequence[Attachment]:
+        """Return the attachments of a message, in the order of its parts."""
+        return await self._calls.call(Attachments.list, message, user=user, cube=cube)
+
+    async def get(self, id: str, *, user: str | int, cube: str | None = None) -> Attachment:
+        """Return an attachment with what was read from it."""
+        return await self._calls.call(Attachments.get, id, user=user, cube=cube)
+
+    async def file(self, id: str, *, user: str | int, cube: str | None = None, thumbnail: bool = False) -> bytes:
+        """Return its bytes."""
+        return await self._calls.call(Attachments.file, id, user=user, cube=cube, thumbnail=thumbnail)

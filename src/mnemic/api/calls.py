@@ -30,7 +30,9 @@ WRITES: Final = frozenset({
     "add", "update", "lock", "restore", "feedback", "undo", "forget", "rebuild", "reorganize", "chat", "chat_stream",
     "set_profile", "load", "cubes.create", "cubes.delete", "llm.complete", "jobs.cancel", "jobs.retry", "jobs.drop",
     "jobs.set_share", "keys.create", "keys.revoke", "keys.rotate", "keys.drop", "cubes.share", "cubes.unshare",
-    "relay.send", "relay.stream",
+    "relay.send", "relay.stream", "knowledge.create", "knowledge.update", "knowledge.delete", "knowledge.bind",
+    "knowledge.unbind", "knowledge.add", "knowledge.sync", "knowledge.watch_folder", "knowledge.refresh",
+    "knowledge.remove",
 })  # fmt: skip
 """Verbs that change something or cost money: the log tells of them at `info`, of those that only read at `debug`."""
 

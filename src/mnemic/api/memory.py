@@ -9,9 +9,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from mnemic import config, wiring
+from mnemic.api.attachments import Attachments
 from mnemic.api.calls import watched
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
+from mnemic.api.knowledge import Knowledge
 from mnemic.api.relaying import Relay
 from mnemic.config import Settings
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
@@ -73,6 +75,8 @@ class Memory:
         self.jobs = Jobs(self._parts)
         self.relay = Relay(self._parts)
         self.keys = Keys(self._parts)
+        self.knowledge = Knowledge(self._parts)
+        self.attachments = Attachments(self._parts)
         self._parts.begin()
 
     def __enter__(self) -> Self:

@@ -10,6 +10,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, TypeVar
 
 import anyio
@@ -92,6 +93,15 @@ class Threads:
             self.open_streams -= 1
             raise
         return Pieces(self, context, pieces, left)
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Take the place of a stream for as long as the block runs. Raises `BusyError` when too many are open."""
+        self._open()
+        try:
+            yield
+        finally:
+            self.open_streams -= 1
 
     def _open(self) -> None:
         if self.open_streams >= self._most:

@@ -12,7 +12,14 @@ from typing import Any, Self, Unpack
 
 from mnemic.client.address import RETRIES, TIMEOUT, address_of
 from mnemic.client.asking import Gives
-from mnemic.client.async_groups import AsyncCubes, AsyncJobs, AsyncKeys, AsyncLanguageModels
+from mnemic.client.async_groups import (
+    AsyncAttachments,
+    AsyncCubes,
+    AsyncJobs,
+    AsyncKeys,
+    AsyncKnowledge,
+    AsyncLanguageModels,
+)
 from mnemic.client.async_line import AsyncLine, AsyncStream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.audit import AuditRow
@@ -61,6 +68,8 @@ class AsyncClient:
         self.llm = AsyncLanguageModels(self._line)
         self.jobs = AsyncJobs(self._line)
         self.keys = AsyncKeys(self._line)
+        self.knowledge = AsyncKnowledge(self._line)
+        self.attachments = AsyncAttachments(self._line)
 
     async def __aenter__(self) -> Self:
         return self

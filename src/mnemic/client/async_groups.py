@@ -5,11 +5,15 @@ Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from mnemic.client.asking import Gives
 from mnemic.client.async_line import AsyncLine, AsyncStream
+from mnemic.model.attachment import Attachment
+from mnemic.model.document import Chunk, Document, DocumentVersion, KnowledgeBase
 from mnemic.model.job import Job, Share, StateCount, Task
 from mnemic.model.key import ApiKey, NewKey
 from mnemic.model.language import Call, Prompt, Reply, Usage
@@ -269,3 +273,237 @@ class AsyncKeys:
     async def rotate(self, id: str, *, overlap_hours: float = 24.0) -> NewKey:
         """Make a key that reaches as far as another, which ends after the overlap (0: at once)."""
         return await self._line.call("keys.rotate", Gives[NewKey](), id=id, overlap_hours=overlap_hours)
+
+
+class AsyncKnowledge:
+    """Knowledge bases: `client.knowledge`."""
+
+    def __init__(self, line: AsyncLine) -> None:
+        self._line = line
+
+    async def create(
+        self,
+        name: str,
+        *,
+        user: str | int | None = None,
+        description: str = "",
+        learns: bool = False,
+    ) -> KnowledgeBase:
+        """Create a knowledge base that the user owns, bound to them: their searches look in it too."""
+        return await self._line.call(
+            "knowledge.create",
+            Gives[KnowledgeBase](),
+            name=name,
+            user=user,
+            description=description,
+            learns=learns,
+        )
+
+    async def list(self, *, user: str | int | None = None) -> Sequence[KnowledgeBase]:
+        """Return the knowledge bases that the user may read, oldest first, with counts."""
+        return await self._line.call("knowledge.list", Gives[Sequence[KnowledgeBase]](), user=user)
+
+    async def update(
+        self,
+        cube: str,
+        *,
+        user: str | int | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        learns: bool | None = None,
+    ) -> KnowledgeBase:
+        """Rename a knowledge base, describe it otherwise, or let it learn; what is None stays."""
+        return await self._line.call(
+            "knowledge.update",
+            Gives[KnowledgeBase](),
+            cube=cube,
+            user=user,
+            name=name,
+            description=description,
+            learns=learns,
+        )
+
+    async def delete(self, cube: str, *, user: str | int | None = None) -> Forgotten:
+        """Erase a knowledge base with all of its documents and files."""
+        return await self._line.call("knowledge.delete", Gives[Forgotten](), cube=cube, user=user)
+
+    async def bind(
+        self,
+        cube: str,
+        member: str | None = None,
+        *,
+        user: str | int | None = None,
+        role: str = "reader",
+    ) -> Member:
+        """Let a user or an agent (default: `user`) search a knowledge base without naming it."""
+        return await self._line.call("knowledge.bind", Gives[Member](), cube=cube, member=member, user=user, role=role)
+
+    async def unbind(self, cube: str, member: str | None = None, *, user: str | int | None = None) -> Member:
+        """Leave a knowledge base out of somebody's searches that name no cubes; the role stays (`cubes.unshare`)."""
+        return await self._line.call("knowledge.unbind", Gives[Member](), cube=cube, member=member, user=user)
+
+    async def add(
+        self,
+        source: str | Path | bytes | BinaryIO | None = None,
+        *,
+        cube: str,
+        user: str | int | None = None,
+        text: str | None = None,
+        name: str | None = None,
+        media: str | None = None,
+        password: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        refresh_hours: float | None = None,
+        wait: bool = False,
+    ) -> Document:
+        """Add a document: a file (path, bytes, or open in binary), an address (http, https), or a text."""
+        return await self._line.call(
+            "knowledge.add",
+            Gives[Document](),
+            source=source,
+            cube=cube,
+            user=user,
+            text=text,
+            name=name,
+            media=media,
+            password=password,
+            metadata=metadata,
+            refresh_hours=refresh_hours,
+            wait=wait,
+        )
+
+    async def documents(
+        self,
+        cube: str,
+        *,
+        user: str | int | None = None,
+        state: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+    ) -> Sequence[Document]:
+        """Return documents in the order in which they were added, after one by its id; of one state when named."""
+        return await self._line.call(
+            "knowledge.documents",
+            Gives[Sequence[Document]](),
+            cube=cube,
+            user=user,
+            state=state,
+            after=after,
+            limit=limit,
+        )
+
+    async def get(self, document: str, *, cube: str, user: str | int | None = None) -> Document:
+        """Return a document with its state."""
+        return await self._line.call("knowledge.get", Gives[Document](), document=document, cube=cube, user=user)
+
+    async def versions(self, document: str, *, cube: str, user: str | int | None = None) -> Sequence[DocumentVersion]:
+        """Return the versions of a document, oldest first."""
+        return await self._line.call(
+            "knowledge.versions",
+            Gives[Sequence[DocumentVersion]](),
+            document=document,
+            cube=cube,
+            user=user,
+        )
+
+    async def chunks(
+        self,
+        document: str,
+        *,
+        cube: str,
+        user: str | int | None = None,
+        version: int | None = None,
+        kinds: Sequence[str] | str | None = None,
+        after: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[Chunk]:
+        """Return the passages of a document (default: of the version that is searched) and the summaries above them."""
+        return await self._line.call(
+            "knowledge.chunks",
+            Gives[Sequence[Chunk]](),
+            document=document,
+            cube=cube,
+            user=user,
+            version=version,
+            kinds=kinds,
+            after=after,
+            limit=limit,
+        )
+
+    async def file(
+        self,
+        document: str,
+        *,
+        cube: str,
+        user: str | int | None = None,
+        version: int | None = None,
+    ) -> bytes:
+        """Return a document's bytes as they came."""
+        return await self._line.call(
+            "knowledge.file",
+            Gives[bytes](),
+            document=document,
+            cube=cube,
+            user=user,
+            version=version,
+        )
+
+    async def refresh(self, document: str, *, cube: str, user: str | int | None = None, wait: bool = False) -> Document:
+        """Fetch an address again, or try again what has failed."""
+        return await self._line.call(
+            "knowledge.refresh",
+            Gives[Document](),
+            document=document,
+            cube=cube,
+            user=user,
+            wait=wait,
+        )
+
+    async def remove(self, document: str | Sequence[str], *, cube: str, user: str | int | None = None) -> Forgotten:
+        """Erase documents everywhere: versions, passages, vectors, files."""
+        return await self._line.call("knowledge.remove", Gives[Forgotten](), document=document, cube=cube, user=user)
+
+
+class AsyncAttachments:
+    """What came with messages besides words: `client.attachments`."""
+
+    def __init__(self, line: AsyncLine) -> None:
+        self._line = line
+
+    async def list(
+        self,
+        message: str,
+        *,
+        user: str | int | None = None,
+        cube: str | None = None,
+    ) -> Sequence[Attachment]:
+        """Return the attachments of a message, in the order of its parts."""
+        return await self._line.call(
+            "attachments.list",
+            Gives[Sequence[Attachment]](),
+            message=message,
+            user=user,
+            cube=cube,
+        )
+
+    async def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Attachment:
+        """Return an attachment with what was read from it."""
+        return await self._line.call("attachments.get", Gives[Attachment](), id=id, user=user, cube=cube)
+
+    async def file(
+        self,
+        id: str,
+        *,
+        user: str | int | None = None,
+        cube: str | None = None,
+        thumbnail: bool = False,
+    ) -> bytes:
+        """Return its bytes."""
+        return await self._line.call(
+            "attachments.file",
+            Gives[bytes](),
+            id=id,
+            user=user,
+            cube=cube,
+            thumbnail=thumbnail,
+        )

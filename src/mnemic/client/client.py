@@ -12,7 +12,7 @@ from typing import Any, Self, Unpack
 
 from mnemic.client.address import RETRIES, TIMEOUT, address_of
 from mnemic.client.asking import Gives
-from mnemic.client.groups import Cubes, Jobs, Keys, LanguageModels
+from mnemic.client.groups import Attachments, Cubes, Jobs, Keys, Knowledge, LanguageModels
 from mnemic.client.line import Line, Stream
 from mnemic.model.answer import Answer, AskOptions, ChatOptions
 from mnemic.model.audit import AuditRow
@@ -61,6 +61,8 @@ class Client:
         self.llm = LanguageModels(self._line)
         self.jobs = Jobs(self._line)
         self.keys = Keys(self._line)
+        self.knowledge = Knowledge(self._line)
+        self.attachments = Attachments(self._line)
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -21,6 +22,15 @@ class Blob:
 
     digest: str
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBlob:
+    """A file as it was found: SHA-256 in hex, bytes, and when it was put there last."""
+
+    digest: str
+    size: int
+    put_at: datetime
 
 
 class Blobs(Protocol):
@@ -38,6 +48,10 @@ class Blobs(Protocol):
         """Give a file of this machine with the blob's bytes for the time of the block; it is not to be changed."""
         ...
 
+    def has(self, cube: str, digest: str) -> bool:
+        """Tell whether a blob is there."""
+        ...
+
     def erase(self, cube: str, digests: Collection[str]) -> int:
         """Erase blobs; return how many there were."""
         ...
@@ -46,6 +60,6 @@ class Blobs(Protocol):
         """Erase all blobs of a cube; return how many there were."""
         ...
 
-    def list(self, cube: str) -> Iterator[str]:
-        """Yield the digests of a cube's blobs."""
+    def list(self, cube: str) -> Iterator[FoundBlob]:
+        """Yield a cube's blobs."""
         ...

@@ -68,7 +68,7 @@ class Chunks(Protocol):
         ...
 
     def get(self, cube_key: int, ids: Collection[str]) -> Mapping[str, Chunk]:
-        """Return chunks by id, as they stand in the newest version that has them."""
+        """Return chunks by id, as they stand in the newest version that has them; one that is ready comes first."""
         ...
 
     def at(self, cube_key: int, ids: Collection[str], moment: datetime) -> Mapping[str, Chunk]:
@@ -78,7 +78,11 @@ class Chunks(Protocol):
     def of_version(
         self, cube_key: int, version_id: str, *, kinds: Collection[ChunkKind] = (), after: int = -1, limit: int = 100
     ) -> Sequence[Chunk]:
-        """Return the chunks of a version in the order of their positions, summaries before what they are about."""
+        """Return the chunks of a version in the order of their positions, summaries before what they are about.
+
+        All that stands at one position comes together, so that who asks for what is behind it (`after`) misses nothing:
+        there may be a few more, or fewer, than `limit`.
+        """
         ...
 
     def around(self, cube_key: int, version_id: str, positions: Collection[int]) -> Sequence[Chunk]:
@@ -87,6 +91,13 @@ class Chunks(Protocol):
 
     def hashes(self, cube_key: int, version_id: str) -> Mapping[str, Sequence[str]]:
         """Return, by hash, the ids of a version's chunks, in the order of their positions."""
+        ...
+
+    def clear(self, cube_key: int, version_id: str) -> Sequence[str]:
+        """Take all chunks out of a version; erase those that stand in no other, and return their ids.
+
+        Entries of these are the index's to remove.
+        """
         ...
 
 
@@ -98,7 +109,7 @@ class Attachments(Protocol):
         ...
 
     def of_messages(self, cube_key: int, message_ids: Collection[str]) -> Mapping[str, Sequence[Attachment]]:
-        """Return attachments by message, in the order of the parts."""
+        """Return attachments by message, in the order of the parts; messages without any are absent."""
         ...
 
     def get(self, cube_key: int, ids: Collection[str]) -> Mapping[str, Attachment]:
@@ -113,10 +124,18 @@ class Attachments(Protocol):
 
 
 class KeptBlobs(Protocol):
-    """Which blobs a cube has. A blob without a row may be erased by anybody who finds it an hour old."""
+    """Which blobs a cube has. A blob without a row may be erased by anybody who finds it an hour old.
+
+    Marked blobs are erased by who holds the cube's lock (`Cubes.touch`), so that who notes one under it can look
+    whether it is still there: `mnemic.services.blobs` does both.
+    """
 
     def note(self, cube_key: int, blobs: Collection[Blob], at: datetime) -> None:
-        """Note that these blobs are kept."""
+        """Note that these blobs are kept, in the transaction that stores what names them; a mark is taken away."""
+        ...
+
+    def known(self, cube_key: int, digests: Collection[str]) -> Collection[str]:
+        """Return those of these blobs that have a row, marked or not."""
         ...
 
     def size(self, cube_key: int) -> int:
@@ -132,6 +151,14 @@ class KeptBlobs(Protocol):
 
     def drop(self, cube_key: int, digests: Collection[str]) -> None:
         """Drop the rows of marked blobs that are erased."""
+        ...
+
+    def erased_cubes(self) -> Sequence[tuple[str, datetime]]:
+        """Return the ids of erased cubes whose files are still to be erased, and when each was erased."""
+        ...
+
+    def drop_erased(self, cube_id: str) -> None:
+        """Note that the files of an erased cube are erased too."""
         ...
 
     def cubes_with_doomed(self) -> Sequence[tuple[int, str]]:

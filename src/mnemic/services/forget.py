@@ -98,7 +98,7 @@ class Forget:
         with self._store.write() as tx:
             target = self._scoping.owned(tx, user, cube)
             tx.turns.wait_for(target.key)  # a worker may be about to begin a job of it
-            removed = Counter(tx.cubes.delete(target.key))
+            removed = Counter(tx.cubes.delete(target.key, self._clock.now()))
             removed += _replies(tx, target)
         self._scoping.drop_cube(target)
         return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())

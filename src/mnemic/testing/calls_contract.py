@@ -44,7 +44,7 @@ def check_members_of_a_cube(open_store: OpenStore) -> None:
         tx.cubes.set_member(mine.key, "nobody", None)
         assert tx.cubes.get("bob", mine.id) is None, "who was taken out still sees the cube"
         assert [cube.id for cube, _ in tx.cubes.list("bob")] == [other.id]
-        tx.cubes.delete(mine.key)
+        tx.cubes.delete(mine.key, NOON)
         assert [cube.id for cube, _ in tx.cubes.list("Bob")] == [], "a role is left of an erased cube"
 
 

@@ -252,7 +252,7 @@ def check_locks_of_cubes(open_store: OpenStore) -> None:
             waited = tx.turns.wait_for(cube.key)
             assert waited is not None
             assert waited.share == share
-            tx.cubes.delete(cube.key)
+            tx.cubes.delete(cube.key, NOON)
         with store.write() as tx:
             tx.enter_all()
             assert tx.turns.lock(cube.key) is None

@@ -28,6 +28,7 @@ from mnemic.model.moment import to_micros
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
+from mnemic.testing.documents_contract import CHECKS as DOCUMENT_CHECKS
 from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
 from mnemic.testing.keys_contract import CHECKS as KEY_CHECKS
 from mnemic.text import fold
@@ -412,7 +413,7 @@ def check_deleted_cube_is_gone(open_store: OpenStore) -> None:
             say(tx, cube, ["plover"])
         assert len(view_of(second, cube)) == 1
         with writing(first) as tx:
-            tx.cubes.delete(cube.key)
+            tx.cubes.delete(cube.key, NOON)
         assert refused(lambda: view_of(second, cube), NotFoundError), "a deleted cube can still be read"
         assert refused(lambda: _touch(second, cube), NotFoundError), "a deleted cube can still be written to"
         again = new_cube(second)
@@ -457,6 +458,7 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_writers_queue_up,
     *JOB_CHECKS,
     *KEY_CHECKS,
+    *DOCUMENT_CHECKS,
     check_changes_and_marks,
     check_long_names,
     check_deleted_cube_is_gone,

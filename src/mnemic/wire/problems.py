@@ -38,6 +38,8 @@ STATUS: Final[Mapping[str, int]] = {
     "queue": 503,
     "evaluation_failed": 409,
     "unreachable": 502,
+    "unreadable": 422,
+    "not_fetched": 502,
     "error": 500,
 }
 """The HTTP status of each code."""

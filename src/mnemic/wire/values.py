@@ -107,8 +107,8 @@ def _read_many(origin: Any, inner: Sequence[Any], value: Any, place: str) -> Any
     if issubclass(origin, Mapping):
         if not isinstance(value, Mapping):
             raise _misfit(origin, value, place)
-        of = inner[1] if len(inner) > 1 else Any
-        return {name: read(of, each, f"{place}.{name}") for name, each in value.items()}
+        by, of = inner if len(inner) > 1 else (Any, Any)
+        return {read(by, name, place): read(of, each, f"{place}.{name}") for name, each in value.items()}
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise _misfit(origin, value, place)
     fixed = issubclass(origin, tuple) and bool(inner) and inner[-1] is not Ellipsis

@@ -9,12 +9,14 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
+from mnemic.backends.blobs.folder import FolderBlobs
 from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
+from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
 from mnemic.ports.llm import LanguageModel
@@ -28,6 +30,7 @@ from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
@@ -82,6 +85,8 @@ class Parts:
     watch: Watch
     embedder: Embedder
     store: Store
+    blobs: Blobs
+    keeper: BlobKeeper
     scoping: Scoping
     remember: Remember
     recall: Recall
@@ -218,6 +223,7 @@ def _assembled(
     language = None if llm is None else _language(settings, llm, store, clock)
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
+    keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     remember = _remember(settings, store, embedder, clock, scoping)
@@ -232,6 +238,8 @@ def _assembled(
         watch=store.watch,
         embedder=embedder,
         store=store,
+        blobs=blobs,
+        keeper=keeper,
         scoping=scoping,
         remember=remember,
         recall=recall,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, Connection, bindparam, case, delete, insert, select, update
+from sqlalchemy import BigInteger, Connection, bindparam, case, delete, insert, literal_column, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mnemic.backends.sql import fulltext, rows
@@ -16,6 +17,13 @@ from mnemic.model.moment import from_micros, to_micros
 from mnemic.model.scope import Cube, CubeKind, Member, Role
 
 _GRANTED = select(s.cube, s.cube_grant.c.role.label("role")).join(s.cube_grant)
+_BOUND = Prepared(
+    _GRANTED.where(
+        s.cube_grant.c.principal.in_(bindparam("principals", expanding=True)),
+        s.cube_grant.c.bound == literal_column("1"),  # written out, as in the condition of its index
+    ).order_by(s.cube.c.key),
+    lists=["principals"],
+)
 _FIND = Prepared(
     select(s.cube).where(
         s.cube.c.owner == bindparam("cube_owner"),
@@ -40,7 +48,10 @@ _TOUCH = Prepared(
     )
     .returning(_STATE.revision)
 )
-_EMPTIED = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session, s.job)
+_EMPTIED = (
+    s.memory_version, s.memory, s.entry, s.attachment, s.message, s.page, s.segment, s.session, s.chunk_place, s.chunk,
+    s.document_version, s.document, s.blob, s.job,
+)  # fmt: skip
 """What is erased before its cube, in an order in which nothing is left pointing to what went."""
 
 
@@ -54,7 +65,7 @@ class SqlCubes:
         self.deleted: list[int] = []
 
     def create(self, cube_id: str, name: str, kind: CubeKind, owner: str, created_at: datetime) -> Cube:
-        """Store a new cube; its owner gets the role owner."""
+        """Store a new cube; its owner gets the role owner. A knowledge base is bound to its owner."""
         values = {
             "id": cube_id,
             "name": name,
@@ -68,7 +79,9 @@ class SqlCubes:
         except IntegrityError as error:
             raise ConflictError(f"{owner!r} has a cube {name!r} already; choose another name", name=name) from error
         self._enter(key)
-        grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value}
+        self._connection.execute(delete(s.erased_cube).where(s.erased_cube.c.id == cube_id))  # it is here again
+        bound = int(kind is CubeKind.KNOWLEDGE)
+        grant = {"cube_key": key, "principal": owner, "role": Role.OWNER.value, "bound": bound}
         self._connection.execute(insert(s.cube_grant), grant)
         self._connection.execute(insert(s.cube_state), {"cube_key": key})
         self._connection.execute(insert(s.cube_share), {"cube_key": key})
@@ -79,16 +92,45 @@ class SqlCubes:
         row = _FIND.first(self._connection, {"cube_owner": owner, "cube_kind": kind.value, "cube_name": name})
         return rows.cube(row) if row else None
 
-    def get(self, principal: str, cube_id: str) -> tuple[Cube, Role] | None:
-        """Return a cube that the principal has a role in."""
-        query = _GRANTED.where(s.cube_grant.c.principal == principal, s.cube.c.id == cube_id)
-        row = self._connection.execute(query).first()
-        return (rows.cube(row), Role(row.role)) if row else None
+    def get(self, principal: str | Collection[str], cube_id: str) -> tuple[Cube, Role] | None:
+        """Return a cube that the principal, or one of several, has a role in: the highest."""
+        query = _GRANTED.where(_GRANT.principal.in_(_several(principal)), s.cube.c.id == cube_id)
+        return next(iter(_highest(self._connection.execute(query))), None)
 
-    def list(self, principal: str) -> Sequence[tuple[Cube, Role]]:
-        """Return the cubes that the principal has a role in, oldest first."""
-        query = _GRANTED.where(s.cube_grant.c.principal == principal).order_by(s.cube.c.key)
-        return [(rows.cube(row), Role(row.role)) for row in self._connection.execute(query)]
+    def list(self, principal: str | Collection[str]) -> Sequence[tuple[Cube, Role]]:
+        """Return the cubes that the principal, or one of several, has a role in (the highest), oldest first."""
+        query = _GRANTED.where(_GRANT.principal.in_(_several(principal))).order_by(s.cube.c.key)
+        return _highest(self._connection.execute(query))
+
+    def bound(self, principals: Collection[str]) -> Sequence[tuple[Cube, Role]]:
+        """Return the cubes that are bound to any of these principals, with the highest role of those, oldest first."""
+        return _highest(_BOUND.rows(self._connection, {"principals": _several(principals)}))
+
+    def set_bound(self, cube_key: int, principal: str, *, bound: bool) -> bool:
+        """Bind a cube to a principal, or unbind it; False when the principal has no role in it."""
+        mine = (_GRANT.cube_key == cube_key, _GRANT.principal == principal)
+        return self._connection.execute(update(s.cube_grant).where(*mine).values(bound=int(bound))).rowcount > 0
+
+    def update(
+        self, cube_key: int, *, name: str | None = None, description: str | None = None, learns: bool | None = None
+    ) -> None:
+        """Change what is told of a cube; what is None stays. A taken name is a `ConflictError`."""
+        given = {"name": name, "description": description, "learns": None if learns is None else int(learns)}
+        values = {column: value for column, value in given.items() if value is not None}
+        if not values:
+            return
+        try:
+            with self._connection.begin_nested():  # so that the transaction can go on when the name is taken
+                self._connection.execute(update(s.cube).where(s.cube.c.key == cube_key).values(values))
+        except IntegrityError as error:
+            told = f"its owner has a cube {name!r} already; choose another name"
+            raise ConflictError(told, name=name) from error
+
+    def described(self, cube_key: int) -> tuple[str, bool]:
+        """Return a cube's description, and whether what is said about it is remembered in it."""
+        query = select(s.cube.c.description, s.cube.c.learns).where(s.cube.c.key == cube_key)
+        row = self._connection.execute(query).first()
+        return ("", False) if row is None else (row.description, bool(row.learns))
 
     def members(self, cube_key: int) -> Sequence[Member]:
         """Return who has a role in a cube, in the order of their names."""
@@ -116,12 +158,17 @@ class SqlCubes:
         """Return the keys of all cubes, for upkeep of the whole store; no content is reached by it."""
         return list(self._connection.scalars(select(s.cube.c.key).order_by(s.cube.c.key)))
 
+    def of_key(self, cube_key: int) -> Cube | None:
+        """Return the cube that background work is about; None when it was erased."""
+        row = self._connection.execute(select(s.cube).where(s.cube.c.key == cube_key)).first()
+        return rows.cube(row) if row else None
+
     def latest_said(self, cube_key: int) -> datetime | None:
         """Return the newest time that a message of the cube was said."""
         value = self._connection.scalar(select(_STATE.latest_said).where(_STATE.cube_key == cube_key))
         return None if value is None else from_micros(value)
 
-    def delete(self, cube_key: int) -> Mapping[str, int]:
+    def delete(self, cube_key: int, at: datetime) -> Mapping[str, int]:
         """Erase a cube with all that is in it; return the number of rows of each kind."""
         self.touch(cube_key)  # who writes to it now ends first
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
@@ -130,7 +177,24 @@ class SqlCubes:
             table.name: self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
             for table in _EMPTIED
         }
+        if removed["blob"]:
+            cube_id = self._connection.scalar(select(s.cube.c.id).where(s.cube.c.key == cube_key))
+            self._connection.execute(insert(s.erased_cube), {"id": cube_id, "erased_at": to_micros(at)})
         self._connection.execute(delete(s.cube).where(s.cube.c.key == cube_key))
         self.deleted.append(cube_key)
         fulltext.scrub(self._connection)
         return removed
+
+
+def _several(principals: str | Collection[str]) -> list[str]:
+    return [principals] if isinstance(principals, str) else sorted(set(principals))
+
+
+def _highest(found: Iterable[Any]) -> list[tuple[Cube, Role]]:
+    """Return each cube once, with the highest role of its rows."""
+    cubes: dict[int, tuple[Cube, Role]] = {}
+    for row in found:
+        role = Role(row.role)
+        if row.key not in cubes or role.covers(cubes[row.key][1]):
+            cubes[row.key] = (rows.cube(row), role)
+    return list(cubes.values())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row, or_, select
 
@@ -17,6 +18,9 @@ from mnemic.model.message import MessageRole, Page, Session, StoredMessage
 from mnemic.model.moment import Grain, TimeSpan, from_micros, to_micros
 from mnemic.model.parts import searchable_text
 from mnemic.model.scope import Cube, CubeKind
+
+_MANY: Final = 500
+"""Ids in one statement."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -56,6 +60,13 @@ def micros(moment: datetime | None) -> int | None:
 def moment(value: int | None) -> datetime | None:
     """Return a stored time."""
     return None if value is None else from_micros(value)
+
+
+def parts(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Yield ids, as many at a time as stand in one statement."""
+    every = list(ids)
+    for start in range(0, len(every), _MANY):
+        yield every[start : start + _MANY]
 
 
 def cube(row: Row[Any]) -> Cube:

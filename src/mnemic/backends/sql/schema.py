@@ -33,12 +33,33 @@ from sqlalchemy import (
 )
 
 from mnemic.backends.sql.columns import FOLDED, Key, Sought, Words, an_id, flag, metadata, of_cube, refers, some
-from mnemic.backends.sql.schema_documents import attachment, blob, chunk, document, document_version, placing
+from mnemic.backends.sql.schema_documents import (
+    attachment,
+    blob,
+    chunk,
+    chunk_place,
+    document,
+    document_version,
+    erased_cube,
+)
 from mnemic.backends.sql.schema_keys import api_key, audit, key_use, reply
 
 __all__ = [
-    "FOLDED", "Sought", "Words", "api_key", "attachment", "audit", "blob", "chunk", "document", "document_version",
-    "key_use", "metadata", "placing", "reply",
+    "FOLDED",
+    "Sought",
+    "Words",
+    "api_key",
+    "attachment",
+    "audit",
+    "blob",
+    "chunk",
+    "chunk_place",
+    "document",
+    "document_version",
+    "erased_cube",
+    "key_use",
+    "metadata",
+    "reply",
 ]  # fmt: skip  # from beside this file
 
 HEAD: Final = "0008"
@@ -420,7 +441,9 @@ periodic = Table(
     Column("lease_until", BigInteger),
 )
 
-REFERENCE: Final = (store_info, cube, cube_grant, virtual_time, periodic, api_key, key_use, audit, reply)
+REFERENCE: Final = (
+    store_info, cube, cube_grant, erased_cube, virtual_time, periodic, api_key, key_use, audit, reply,
+)  # fmt: skip
 """Tables that are not of one cube. In a cluster they are copied to every machine."""
 
 CUBES: Final = tuple(table for table in metadata.tables.values() if table not in REFERENCE)

@@ -87,8 +87,8 @@ chunk = Table(
     Index(None, "cube_key", "document_id"),
 )
 
-placing = Table(
-    "placing",
+chunk_place = Table(
+    "chunk_place",
     metadata,
     of_cube(),
     Column("version_id", Text, primary_key=True),
@@ -137,4 +137,13 @@ attachment = Table(
     refers("message_id", "message"),
     Index("ix_attachment_waiting", "cube_key", "id", **some("state = 'queued'")),
     Index(None, "cube_key", "digest"),
+    Index("ix_attachment_thumbnail", "cube_key", "thumbnail", **some("thumbnail <> ''")),
 )
+
+erased_cube = Table(
+    "erased_cube",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("erased_at", BigInteger, nullable=False),
+)
+"""Cubes that are erased, and whose files are still to be."""

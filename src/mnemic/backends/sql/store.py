@@ -14,15 +14,19 @@ from sqlalchemy import Connection, func, select
 from mnemic.backends.sql import fulltext
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.archive import SqlArchive
+from mnemic.backends.sql.attachments import SqlAttachments
 from mnemic.backends.sql.changes import SqlChanges
+from mnemic.backends.sql.chunks import SqlChunks
 from mnemic.backends.sql.counts import SqlCounts
 from mnemic.backends.sql.cubes import SqlCubes
 from mnemic.backends.sql.database import EVERYWHERE, NOWHERE, Database, Reach
+from mnemic.backends.sql.documents import SqlDocuments
 from mnemic.backends.sql.entities import SqlEntities
 from mnemic.backends.sql.erasing import SqlErasing
 from mnemic.backends.sql.identity import check_model, check_unchanged, finish_change, known_width
 from mnemic.backends.sql.index import SqlIndex
 from mnemic.backends.sql.jobs import SqlJobs
+from mnemic.backends.sql.kept_blobs import SqlKeptBlobs
 from mnemic.backends.sql.keys import SqlKeys, SqlKeyUses
 from mnemic.backends.sql.memories import SqlMemories
 from mnemic.backends.sql.messages import SqlMessages
@@ -159,6 +163,26 @@ class SqlTransaction:
     def replies(self) -> SqlReplies:
         """Replies that are given again."""
         return SqlReplies(self.connection)
+
+    @cached_property
+    def documents(self) -> SqlDocuments:
+        """Documents of knowledge bases."""
+        return SqlDocuments(self.connection)
+
+    @cached_property
+    def chunks(self) -> SqlChunks:
+        """Their passages."""
+        return SqlChunks(self.connection)
+
+    @cached_property
+    def attachments(self) -> SqlAttachments:
+        """What came with messages besides words."""
+        return SqlAttachments(self.connection)
+
+    @cached_property
+    def blobs(self) -> SqlKeptBlobs:
+        """Which files are kept."""
+        return SqlKeptBlobs(self.connection)
 
     def finish_model_change(self) -> None:
         """Note that every vector of this store is of the model that it was opened with."""

@@ -24,6 +24,9 @@ PREFIX: Final = "/api/openmem/v1"
 PREFIXES: Final = (PREFIX,)
 """Below these, errors are told in the door\'s way."""
 
+FORMS: Final = (f"{PREFIX}/add/knowledgebase-file",)
+"""Paths that take forms with files."""
+
 _FILES: Final = "knowledge bases take no files yet; what they are to know can be added as messages"
 _TEMPLATES: Final = "a template is named where a profile is read, edited or deleted; nothing is bound before"
 _RERANK: Final = "documents are not ranked by themselves; search ranks what is in memory"

@@ -6,6 +6,7 @@ It opens no port and no memory: `mnemic.shells.http.running` does the one, its c
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -21,13 +22,14 @@ from mnemic.shells.http import telling
 from mnemic.shells.http.bodies import JSON
 from mnemic.shells.http.calls import Calls, Endpoint, by_method_of
 from mnemic.shells.http.draining import Draining
+from mnemic.shells.http.forms import FormLimits
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
 from mnemic.shells.http.openings import add_openings
 from mnemic.shells.http.operations import Description
-from mnemic.shells.http.verbs import verbs_of
+from mnemic.shells.http.verbs import ADDS_FILES, verbs_of
 from mnemic.version import __version__
-from mnemic.wire.routes import VERSION
+from mnemic.wire.routes import BY_VERB, VERSION
 
 MEGABYTE: Final = 1_000_000
 WAITING: Final = 16
@@ -35,6 +37,8 @@ WAITING: Final = 16
 
 DOORS: Final = (cloud, product, openai)
 """Doors for clients that were written for other systems."""
+
+_DOCUMENTS: Final = re.compile(VERSION + re.sub(r"\{\w+\}", "[^/]+", BY_VERB[ADDS_FILES].path))
 
 _WORDS: Final = (
     "A long-term memory for assistants and agents. Each operation is a verb of the Python library, with the same "
@@ -64,6 +68,8 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
             Sizes,
             most=settings.serve_max_megabytes * MEGABYTE,
             most_lines=settings.serve_max_load_megabytes * MEGABYTE,
+            most_files=settings.serve_max_upload_megabytes * MEGABYTE,
+            takes_files=takes_files,
         ),
     ]
     app = FastAPI(
@@ -88,10 +94,21 @@ def threads_of(memory: Memory) -> Threads:
     return Threads(calls=calls, streams=settings.serve_streams, waiting=calls * WAITING)
 
 
+def limits_of(memory: Memory) -> FormLimits:
+    """Return the limits of forms with files that the settings say."""
+    settings = memory.settings
+    return FormLimits(settings.serve_max_files, settings.document_max_megabytes * MEGABYTE)
+
+
+def takes_files(path: str) -> bool:
+    """Tell whether forms with files are taken at a path."""
+    return path in cloud.FORMS or _DOCUMENTS.fullmatch(path) is not None
+
+
 def add_verbs(app: FastAPI, memory: Memory, threads: Threads, draining: Draining) -> None:
     """Give the app an endpoint for each verb, and the description of all."""
     verbs = verbs_of(memory)
-    calls = Calls(memory, threads, draining)
+    calls = Calls(memory, threads, draining, limits_of(memory))
     by_path: dict[str, dict[str, Endpoint]] = {}
     for verb in verbs:
         by_path.setdefault(VERSION + verb.route.path, {})[verb.route.method] = calls.endpoint(verb)

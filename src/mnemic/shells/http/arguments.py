@@ -15,7 +15,8 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, Union, Unpack, is_typeddict
+from pathlib import Path
+from typing import Any, BinaryIO, Final, Literal, Union, Unpack, is_typeddict
 
 from mnemic.errors import InputError
 from mnemic.shells.http.bodies import parsed
@@ -23,6 +24,9 @@ from mnemic.wire.routes import Route
 
 ABSENT: Final = inspect.Parameter.empty
 """The default of what must be given, or of what is not passed on unless it is given."""
+
+_AT_THE_MACHINE: Final = (Path, bytes, BinaryIO)
+"""Kinds of values that no text and no JSON holds: files, and where they are. `adding` says how files travel."""
 
 _WHOLE: Final = re.compile(r"-?[0-9]{1,400}", re.ASCII)
 _MOST_NAMED: Final = 100  # characters of what was given that an error shows
@@ -51,7 +55,8 @@ def parameters_of(route: Route, method: Callable[..., Any]) -> tuple[Parameter, 
             found += [Parameter(each, kind, elsewhere, needed=False) for each, kind in _options(hints[name])]
             continue
         place = "path" if name in route.in_path else elsewhere
-        found.append(Parameter(name, hints[name], place, given.default is ABSENT and name != "user", given.default))
+        kind = Union[tuple(kind for kind in kinds_of(hints[name]) if kind not in _AT_THE_MACHINE)]  # noqa: UP007 - a list
+        found.append(Parameter(name, kind, place, given.default is ABSENT and name != "user", given.default))
     return tuple(found)
 
 
@@ -73,6 +78,11 @@ def kinds_of(hint: Any) -> tuple[Any, ...]:
     if typing.get_origin(hint) in (Union, types.UnionType):
         return tuple(kind for each in typing.get_args(hint) for kind in kinds_of(each))
     return (hint,)
+
+
+def takes_several(parameter: Parameter) -> bool:
+    """Tell whether a parameter may be a list."""
+    return any(_shape(kind) is list for kind in kinds_of(parameter.kind))
 
 
 def from_json(parameters: Sequence[Parameter], given: Mapping[str, Any], verb: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ LEVELS: Final = 100
 
 JSON: Final = "application/json"
 LINES: Final = "application/x-ndjson"
+FORM: Final = "multipart/form-data"
 
 
 class MediaTypeError(InputError):

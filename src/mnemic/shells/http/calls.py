@@ -21,14 +21,16 @@ from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.caller import Caller
 from mnemic.model.memory import Memory as MemoryRecord
-from mnemic.shells.http import bodies
-from mnemic.shells.http.arguments import from_json, from_texts
+from mnemic.shells.http import adding, bodies
+from mnemic.shells.http.arguments import from_json, from_texts, takes_several
 from mnemic.shells.http.draining import Draining
+from mnemic.shells.http.files import file_reply
+from mnemic.shells.http.forms import FormLimits, form_of
 from mnemic.shells.http.repeating import carried_out_once, refuse_once
 from mnemic.shells.http.streaming import EventStream, LineStream, until_left
 from mnemic.shells.http.telling import MethodError
 from mnemic.shells.http.uploads import lines_of, taken_in
-from mnemic.shells.http.verbs import Verb
+from mnemic.shells.http.verbs import ADDS_FILES, Verb
 from mnemic.wire.values import plain
 
 WRITTEN: Final = frozenset({"ask_stream", "chat_stream"})
@@ -46,10 +48,11 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Calls:
     """Makes endpoints."""
 
-    def __init__(self, memory: Memory, threads: Threads, draining: Draining) -> None:
+    def __init__(self, memory: Memory, threads: Threads, draining: Draining, limits: FormLimits) -> None:
         self._memory = memory
         self._threads = threads
         self._draining = draining
+        self._limits = limits
 
     def endpoint(self, verb: Verb) -> Endpoint:
         """Return what answers calls of a verb."""
@@ -64,14 +67,45 @@ class Calls:
             caller: Caller = request.state.caller
             if verb.route.verb == "load" and bodies.media_type(request) == bodies.LINES:
                 return await self._load(verb, request, caller)
+            if verb.route.verb == ADDS_FILES and bodies.media_type(request) == bodies.FORM:
+                return await self._add_files(verb, request, caller)
             given = await self.given(verb, request, caller)
-
-            do = await carried_out_once(self._memory, verb, request, lambda: reply(verb, given, verb.method(**given)))
+            do = await carried_out_once(self._memory, verb, request, lambda: self._reply(verb, given))
             if verb.may_wait and (verb.route.name == "wait" or given.get("wait") is True):
                 return await self._waiting(do, request, caller)
             return await self._threads.call(do, who=caller)
 
         return answer
+
+    def _reply(self, verb: Verb, given: dict[str, Any]) -> Response:
+        """Make a call; return what tells its result."""
+        if verb.route.verb == ADDS_FILES:
+            given = adding.given_by_json(given, self._limits)
+        value = verb.method(**given)
+        if isinstance(value, bytes):
+            return file_reply(self._memory, verb.route.verb, given, value)
+        return reply(verb, given, value)
+
+    async def _add_files(self, verb: Verb, request: Request, caller: Caller) -> Response:
+        """Add the files of a form."""
+        given = self._in_path(verb, request)
+        if texts := bodies.query_texts(request):
+            raise InputError(next(iter(texts))[:100], "stands in the query; put it into the form")
+        async with form_of(request, self._threads, self._limits) as form:
+            given |= adding.given_by_form(verb, form)
+            if "user" not in given:
+                given["user"] = user_of(caller)
+
+            def add() -> Response:
+                if len(form.files) > 1:
+                    return adding.several(verb, given, form.files, self._limits)
+                one = adding.one_of_form(given, form.files[0], self._limits)
+                return reply(verb, one, verb.method(**one))
+
+            do = await carried_out_once(self._memory, verb, request, add, body=form.told())
+            if given.get("wait") is True:
+                return await self._waiting(do, request, caller)
+            return await self._threads.call(do, who=caller)
 
     async def _load(self, verb: Verb, request: Request, caller: Caller) -> Response:
         """Read an export that comes as lines; whose it is to be stands in the query."""
@@ -134,10 +168,8 @@ class Calls:
 
     async def given(self, verb: Verb, request: Request, caller: Caller) -> dict[str, Any]:
         """Return what a verb is called with. Raises `InputError` naming the field."""
-        request.state.route = verb.route.path
-        in_path = [each for each in verb.parameters if each.place == "path"]
+        given = self._in_path(verb, request)
         others = [each for each in verb.parameters if each.place != "path"]
-        given = from_texts(in_path, bodies.path_texts(request), verb.route.verb)
         if verb.route.in_query:
             texts = bodies.query_texts(request)
             _take_over(request, verb, texts)
@@ -153,6 +185,16 @@ class Calls:
         if verb.route.name == "wait":
             given["timeout"] = min(given.get("timeout", 60.0), LONGEST)
         return given
+
+    def _in_path(self, verb: Verb, request: Request) -> dict[str, Any]:
+        """Return what stands in the path; where several ids may, commas are between them."""
+        request.state.route = verb.route.path
+        in_path = [each for each in verb.parameters if each.place == "path"]
+        texts = bodies.path_texts(request)
+        for each in in_path:
+            if takes_several(each):
+                texts[each.name] = texts[each.name][0].split(",")
+        return from_texts(in_path, texts, verb.route.verb)
 
 
 def by_method_of(endpoints: Mapping[str, Endpoint]) -> Endpoint:
@@ -191,7 +233,8 @@ def shaped(verb: Verb, given: Mapping[str, Any], value: Any) -> Any:
     if not verb.has_pages:
         return {"data": told}
     limit = given.get("limit", next((each.default for each in verb.parameters if each.name == "limit"), 0))
-    return {"data": told, "next": told[-1]["id"] if told and len(told) >= limit else None}
+    mark = "position" if verb.counts_pages else "id"
+    return {"data": told, "next": told[-1][mark] if told and len(told) >= limit else None}
 
 
 def batches(lines: Iterator[str]) -> Iterator[bytes]:

@@ -14,6 +14,9 @@ CHANGE: Final = "01a22ef1-0c1d-7000-9d7d-174bf1bca495"
 JOB: Final = "01a22ef0-666d-7000-944a-7cdbdc1c3a16"
 LINE: Final = '{"format": "mnemic-1"}'
 CUBE: Final = "01a22ef0-6632-7000-810b-802660c8779d"
+BASE: Final = "01a22ef3-0a11-7000-9c5e-2f60b7a1d0e4"
+DOCUMENT: Final = "01a22ef3-0b52-7000-8f07-5b8e21c3a9d6"
+ATTACHMENT: Final = "01a22ef0-6653-7001-b2d1-94c0e7f3a815"
 KEY: Final = "01a22ef2-1f00-7000-8d3c-f1c8dff01c4e"
 
 _PROMPT: Final[Mapping[str, Any]] = {
@@ -68,6 +71,29 @@ EXAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     "cubes.members": {"user": "ann", "cube": CUBE},
     "cubes.unshare": {"user": "ann", "cube": CUBE, "member": "bob"},
     "cubes.delete": {"user": "ann", "cube": CUBE},
+    "knowledge.create": {"user": "ann", "name": "handbook", "description": "How we work."},
+    "knowledge.list": {"user": "ann"},
+    "knowledge.update": {"user": "ann", "cube": BASE, "learns": True},
+    "knowledge.bind": {"user": "ann", "cube": BASE, "member": "bob"},
+    "knowledge.unbind": {"user": "ann", "cube": BASE, "member": "bob"},
+    "knowledge.add": {
+        "user": "ann",
+        "cube": BASE,
+        "name": "hours.md",
+        "wait": True,
+        "text": "# Opening hours\n\nThe office closes at six.",
+    },
+    "knowledge.documents": {"user": "ann", "cube": BASE},
+    "knowledge.get": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.versions": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.chunks": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.file": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.refresh": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.remove": {"user": "ann", "cube": BASE, "document": DOCUMENT},
+    "knowledge.delete": {"user": "ann", "cube": BASE},
+    "attachments.list": {"user": "ann", "message": MESSAGE},
+    "attachments.get": {"user": "ann", "id": ATTACHMENT},
+    "attachments.file": {"user": "ann", "id": ATTACHMENT},
     "llm.complete": {"user": "ann", "prompt": _PROMPT, "purpose": "greeting"},
     "llm.usage": {"user": "ann"},
     "llm.calls": {"user": "ann", "limit": 10},

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import re
 import time
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any, Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemic.errors import TooLargeError, UnreachableError
 from mnemic.ids import new_id
-from mnemic.shells.http.bodies import LINES
+from mnemic.shells.http.bodies import FORM, LINES
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.telling import refusal, unforeseen
 from mnemic.tracing import tracing
@@ -127,11 +127,15 @@ def _tell(scope: Scope, reply: _Reply, seconds: float) -> None:
 class Sizes:
     """Refuses bodies that are too large: at once when their length is told, else when they have grown so long."""
 
-    def __init__(self, app: ASGIApp, *, most: int, most_lines: int) -> None:
-        """`most` bytes of a body, `most_lines` of one that comes as lines."""
+    def __init__(
+        self, app: ASGIApp, *, most: int, most_lines: int, most_files: int, takes_files: Callable[[str], bool]
+    ) -> None:
+        """`most` bytes of a body, `most_lines` of one that comes as lines, `most_files` of a form with files."""
         self._app = app
         self._most = most
         self._most_lines = most_lines
+        self._most_files = most_files
+        self._takes_files = takes_files
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request through whose body is within the limit."""
@@ -139,8 +143,7 @@ class Sizes:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        lines = headers.get("content-type", "").partition(";")[0].strip().lower() == LINES
-        most = self._most_lines if lines and scope["path"] == _LOAD else self._most
+        most = self._most_of(headers.get("content-type", "").partition(";")[0].strip().lower(), str(scope["path"]))
         told = headers.get("content-length", "")
         if told.isdecimal() and int(told[:20]) > most:
             await refusal(scope, _too_large(most), {"Connection": "close"})(scope, receive, send)
@@ -157,6 +160,12 @@ class Sizes:
 
         await self._app(scope, limited, send)
 
+    def _most_of(self, media: str, path: str) -> int:
+        if media == LINES and path == _LOAD:
+            return self._most_lines
+        return self._most_files if media == FORM and self._takes_files(path) else self._most
+
 
 def _too_large(most: int) -> TooLargeError:
-    return TooLargeError("body", f"has more than {most / 1e6:g} MB, which is all that is taken at once; send less")
+    told = f"has more than {most / 1e6:g} MB, which is all that is taken at once; send less"
+    return TooLargeError("body", told, most_bytes=most, per="request")

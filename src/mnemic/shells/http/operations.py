@@ -15,12 +15,13 @@ from typing import Any, Final, Union, get_args, get_origin
 from pydantic import TypeAdapter
 
 from mnemic.model.answer import Answer
-from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, returned
-from mnemic.shells.http.bodies import JSON, LINES
+from mnemic.shells.http.adding import SEVERAL, AddedFile
+from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, returned, takes_several
+from mnemic.shells.http.bodies import FORM, JSON, LINES
 from mnemic.shells.http.examples import EXAMPLES
 from mnemic.shells.http.limits import IN_HEADERS, LIMITS, MESSAGES
 from mnemic.shells.http.repeating import IDEMPOTENCY_KEY, may_repeat
-from mnemic.shells.http.verbs import Verb
+from mnemic.shells.http.verbs import ADDS_FILES, Verb
 from mnemic.wire.problems import MEDIA_TYPE, STATUS
 from mnemic.wire.routes import VERSION, Route
 from mnemic.wire.values import PRIVATE
@@ -39,7 +40,9 @@ class Description:
 
     def __init__(self, verbs: Sequence[Verb]) -> None:
         given = {verb.route.verb: _given(verb) for verb in verbs}
+        given[_SEVERAL] = Sequence[AddedFile]
         results, self.schemas = _schemas([(verb, kind) for verb, kind in given.items() if kind is not None], "out")
+        self.schemas["AddedFile"]["properties"] |= _OUTCOME
         kinds = [(f"{verb.route.verb} {each.name}", travelling(each)) for verb in verbs for each in verb.parameters]
         takes, inputs = _schemas([(name, kind) for name, kind in kinds if not name.endswith(" messages")], "in")
         self.schemas |= {name: schema for name, schema in inputs.items() if name not in self.schemas}
@@ -47,6 +50,8 @@ class Description:
         self.paths: dict[str, Schema] = {}
         for verb in verbs:
             operation = _Operation(verb, takes, results.get(verb.route.verb)).told()
+            if verb.route.verb == ADDS_FILES:
+                operation["responses"][str(SEVERAL)] = _several(results[_SEVERAL])
             self.paths.setdefault(VERSION + verb.route.path, {})[verb.route.method.lower()] = operation
 
 
@@ -57,7 +62,7 @@ def _given(verb: Verb) -> Any:
         return Answer
     if get_origin(kind) is not None and issubclass(get_origin(kind), Iterator):
         (kind,) = get_args(kind)
-    return None if verb.route.lines else kind
+    return None if verb.route.lines or kind is bytes else kind
 
 
 def travelling(parameter: Parameter) -> Any:
@@ -136,6 +141,8 @@ class _Operation:
     def _schema(self, each: Parameter) -> Schema:
         found = LIMITS.get(f"{self._route.verb} {each.name}") or LIMITS.get(each.name)
         schema = dict(found) if found is not None else dict(self._takes[f"{self._route.verb} {each.name}"])
+        if each.place == "path" and takes_several(each):
+            schema = _WITH_COMMAS
         if each.place != "body":
             schema = _in_text(schema)
         if each.default is not ABSENT and each.default is not None:
@@ -180,17 +187,23 @@ class _Operation:
         content: Schema = {JSON: {"schema": schema, "example": example}}
         if self._route.verb == "load":
             content[LINES] = {"schema": {"type": "string"}}
+        if self._route.verb == ADDS_FILES:
+            content[FORM] = _form(inside, schema["properties"])
         return {"required": bool(needed), "content": content}
 
     def _response(self) -> Schema:
         content: Schema
         if self._route.lines:
             words, content = "Lines of JSON.", {LINES: {"schema": {"type": "string"}}}
+        elif returned(self._verb.method) is bytes:
+            words, content = "The file, as its type.", {"*/*": {"schema": {"type": "string", "format": "binary"}}}
         elif self._route.streams:
             words, content = "Server-sent events; see docs/server.md.", {"text/event-stream": {"schema": _EVENTS}}
         else:
             words, content = "What the call gives.", {JSON: {"schema": self._shaped()}}
         told: Schema = {"description": words, "content": content, "headers": _NAMED}
+        if returned(self._verb.method) is bytes:
+            told["headers"] = {**_NAMED, "Content-Disposition": _text("The file's name, for saving it.")}
         if self._route.verb in ("get", "update"):
             told["headers"] = {**_NAMED, "ETag": _text("The number of a memory's version.")}
         return told
@@ -202,10 +215,26 @@ class _Operation:
         properties: Schema = {"data": result}
         if self._verb.has_pages:
             properties["next"] = {
-                "anyOf": [{"type": "string"}, {"type": "null"}],
+                "anyOf": [{"type": "integer" if self._verb.counts_pages else "string"}, {"type": "null"}],
                 "description": "What `after` takes for the next page; null behind the last one.",
             }
         return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+def _form(inside: Sequence[Parameter], known: Mapping[str, Schema]) -> Schema:
+    """Return what is told of a form with files: its fields are texts, and `metadata` is JSON."""
+    texts = {each.name: _in_text(known[each.name]) for each in inside if each.name not in ("source", "text", "file")}
+    properties = {**texts, "file": {"type": "array", "items": _BINARY, "minItems": 1}}
+    schema = {"type": "object", "properties": properties, "required": ["file"], "additionalProperties": False}
+    encoding = {name: {"contentType": JSON} for name, each in texts.items() if each.get("type") == "object"}
+    return {"schema": schema, "encoding": encoding}
+
+
+def _several(result: Schema) -> Schema:
+    """Return what is told of the reply to a form with several files."""
+    schema = {"type": "object", "properties": {"data": result}, "required": ["data"]}
+    words = "Several files came: what became of each, in their order."
+    return {"description": words, "content": {JSON: {"schema": schema}}, "headers": _NAMED}
 
 
 def _in_text(schema: Schema) -> Schema:
@@ -226,6 +255,13 @@ def _header(name: str, words: str) -> Schema:
     return {"name": name, "in": "header", "required": False, "schema": IN_HEADERS[name], "description": words}
 
 
+_SEVERAL: Final = "several files"
+_BINARY: Final[Schema] = {"type": "string", "format": "binary"}
+_WITH_COMMAS: Final[Schema] = {"type": "string", "minLength": 1, "description": "An id; several have commas between."}
+_OUTCOME: Final[Schema] = {
+    "document": {"anyOf": [{"$ref": "#/components/schemas/Document"}, {"type": "null"}]},
+    "problem": {"anyOf": [_PROBLEM, {"type": "null"}]},
+}
 _NAMED: Final = {"X-Request-Id": _text("The id of the request, as its lines in the log have it.")}
 _EVENTS: Final = {
     "type": "object",

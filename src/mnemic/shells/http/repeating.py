@@ -44,9 +44,12 @@ def refuse_once(verb: Verb, request: Request) -> None:
 
 
 async def carried_out_once(
-    memory: Memory, verb: Verb, request: Request, do: Callable[[], Response]
+    memory: Memory, verb: Verb, request: Request, do: Callable[[], Response], *, body: bytes | None = None
 ) -> Callable[[], Response]:
-    """Return what makes a call, once for each key that its client gives; as it is when there is none."""
+    """Return what makes a call, once for each key that its client gives; as it is when there is none.
+
+    `body` stands for what a request brings, where two requests that say the same are not the same to the byte: forms.
+    """
     token = request.headers.get(IDEMPOTENCY_KEY)
     if token is None or not verb.route.writes:
         return do
@@ -54,7 +57,7 @@ async def carried_out_once(
         refuse_once(verb, request)
     if not _TOKEN.fullmatch(token):
         raise InputError(IDEMPOTENCY_KEY, "is not 1 to 255 visible ASCII characters; a UUID is a good one")
-    digest = await _digest(request)
+    digest = await _digest(request, body)
 
     def attempt() -> Response:
         with once(memory, token, digest) as attempted:
@@ -75,11 +78,12 @@ async def carried_out_once(
     return attempt
 
 
-async def _digest(request: Request) -> str:
+async def _digest(request: Request, body: bytes | None) -> str:
     """Return what tells a request from another: its method, address and body."""
     told = hashlib.sha256()
     scope = request.scope
     texts = (scope["method"], scope["path"], request.headers.get("if-match", ""))
-    for part in (*map(str.encode, texts), scope["query_string"], await bodies.whole(request)):
+    sent = await bodies.whole(request) if body is None else body
+    for part in (*map(str.encode, texts), scope["query_string"], sent):
         told.update(len(part).to_bytes(8, "big") + part)
     return told.hexdigest()

@@ -96,7 +96,7 @@ _STATEMENTS: Final = (
     CONSTRAINT fk_chunk_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "CREATE INDEX ix_chunk_cube_key_document_id ON chunk (cube_key, document_id)",
-    """CREATE TABLE placing (
+    """CREATE TABLE chunk_place (
     cube_key {key} NOT NULL,
     version_id {text} NOT NULL,
     chunk_id {text} NOT NULL,
@@ -109,15 +109,15 @@ _STATEMENTS: Final = (
     part {text} DEFAULT '' NOT NULL,
     start INTEGER NOT NULL,
     "end" INTEGER NOT NULL,
-    CONSTRAINT pk_placing PRIMARY KEY (cube_key, version_id, chunk_id),
-    CONSTRAINT fk_placing_cube_key_version_id
+    CONSTRAINT pk_chunk_place PRIMARY KEY (cube_key, version_id, chunk_id),
+    CONSTRAINT fk_chunk_place_cube_key_version_id
         FOREIGN KEY (cube_key, version_id) REFERENCES document_version (cube_key, id) ON DELETE CASCADE,
-    CONSTRAINT fk_placing_cube_key_chunk_id
+    CONSTRAINT fk_chunk_place_cube_key_chunk_id
         FOREIGN KEY (cube_key, chunk_id) REFERENCES chunk (cube_key, id) ON DELETE CASCADE,
-    CONSTRAINT fk_placing_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
+    CONSTRAINT fk_chunk_place_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 ){without_rowid}""",
-    "CREATE INDEX ix_placing_cube_key_chunk_id ON placing (cube_key, chunk_id)",
-    "CREATE INDEX ix_placing_cube_key_version_id_position ON placing (cube_key, version_id, position)",
+    "CREATE INDEX ix_chunk_place_cube_key_chunk_id ON chunk_place (cube_key, chunk_id)",
+    "CREATE INDEX ix_chunk_place_cube_key_version_id_position ON chunk_place (cube_key, version_id, position)",
     """CREATE TABLE attachment (
     cube_key {key} NOT NULL,
     id {text} NOT NULL,
@@ -146,10 +146,16 @@ _STATEMENTS: Final = (
     CONSTRAINT fk_attachment_cube_key FOREIGN KEY (cube_key) REFERENCES cube ("key") ON DELETE CASCADE
 )""",
     "CREATE INDEX ix_attachment_cube_key_digest ON attachment (cube_key, digest)",
+    "CREATE INDEX ix_attachment_thumbnail ON attachment (cube_key, thumbnail) WHERE thumbnail <> ''",
+    """CREATE TABLE erased_cube (
+    id {text} NOT NULL,
+    erased_at BIGINT NOT NULL,
+    CONSTRAINT pk_erased_cube PRIMARY KEY (id)
+)""",
     "CREATE INDEX ix_attachment_waiting ON attachment (cube_key, id) WHERE state = 'queued'",
 )
 
-_TABLES: Final = ("attachment", "blob", "chunk", "document", "document_version", "placing")
+_TABLES: Final = ("attachment", "blob", "chunk", "chunk_place", "document", "document_version")
 
 _CHECKED: Final = """DO $$
 DECLARE
@@ -164,8 +170,8 @@ DECLARE
     name text;
 BEGIN
     FOREACH name IN ARRAY ARRAY[{names}] LOOP
-        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
-        EXECUTE format('CREATE POLICY of_cube ON %I USING (%s)', name, reached);
+        EXECUTE format('ALTER TABLE %%I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+        EXECUTE format('CREATE POLICY of_cube ON %%I USING (%%s)', name, reached);
     END LOOP;
 END $$"""
 """Row-level checks as in 0006."""

@@ -1,0 +1,94 @@
+"""Files and the rows that name them, kept in step: a file is there before its row, and goes after it.
+
+Who dies in between leaves a file without a row, which is erased when it is found an hour old, or a marked row, whose
+file is erased later: never a row without a file. Files are erased by who holds their cube's lock, so that the same
+bytes that come at that moment are not lost: `note` looks, under the same lock, whether they are still there.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from typing import Final
+
+from mnemic.errors import NotFoundError, StoreError
+from mnemic.model.scope import Cube
+from mnemic.ports.blobs import Blob, Blobs
+from mnemic.ports.clock import Clock
+from mnemic.ports.store import Store, Transaction
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE: Final = 200
+"""Files that are erased while a cube is locked."""
+
+ORPHANED: Final = timedelta(hours=1)
+"""After so long, a file without a row belongs to nobody who is still at it."""
+
+
+class BlobKeeper:
+    """Notes files, and erases those that nothing names any more."""
+
+    def __init__(self, store: Store, blobs: Blobs, clock: Clock) -> None:
+        self._store = store
+        self._blobs = blobs
+        self._clock = clock
+
+    def note(self, tx: Transaction, cube: Cube, blobs: Collection[Blob]) -> None:
+        """Note that these files, which were put before, are kept: in the transaction that stores what names them.
+
+        The cube is touched already. Raises `StoreError` when one was erased at this moment: putting it again helps.
+        """
+        tx.blobs.note(cube.key, blobs, self._clock.now())
+        for blob in blobs:
+            if not self._blobs.has(cube.id, blob.digest):
+                raise StoreError("the same file was erased at this moment; add it again", digest=blob.digest)
+
+    def doom(self, tx: Transaction, cube: Cube) -> int:
+        """Mark the files that nothing names any more; return how many there are. Then `settle` after the commit."""
+        return len(tx.blobs.doom(cube.key))
+
+    def settle(self, cube_key: int, cube_id: str) -> int:
+        """Erase the marked files of a cube; return how many there were."""
+        gone = 0
+        while True:
+            with self._store.write() as tx:
+                tx.enter(cube_key)
+                try:
+                    tx.cubes.touch(cube_key)
+                except NotFoundError:  # erased meanwhile: `settle_erased` does the rest
+                    return gone
+                marked = tx.blobs.doom(cube_key)[:_AT_ONCE]
+                if marked:
+                    gone += self._blobs.erase(cube_id, marked)
+                    tx.blobs.drop(cube_key, marked)
+            if len(marked) < _AT_ONCE:
+                return gone
+
+    def settle_erased(self) -> int:
+        """Erase the files of erased cubes; return how many there were.
+
+        A cube is looked at for an hour, as somebody may have been putting a file when it was erased.
+        """
+        gone = 0
+        with self._store.read() as tx:
+            erased = tx.blobs.erased_cubes()
+        for cube_id, at in erased:
+            gone += self._blobs.erase_all(cube_id)
+            if self._clock.now() - at > ORPHANED:
+                with self._store.write() as tx:
+                    tx.blobs.drop_erased(cube_id)
+        return gone
+
+    def settle_all(self) -> int:
+        """Erase what is marked anywhere: what was not when it should have been, as somebody died, or a disk failed."""
+        gone = self.settle_erased()
+        with self._store.read() as tx:
+            tx.enter_all()
+            cubes: Sequence[tuple[int, str]] = tx.blobs.cubes_with_doomed()
+        for key, cube_id in cubes:
+            gone += self.settle(key, cube_id)
+        if gone:
+            _log.info("files_erased", extra={"files": gone})
+        return gone

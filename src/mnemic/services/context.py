@@ -51,7 +51,7 @@ class Contexts:
         if options.get("as_of") is not None or options.get("where") is not None:
             return _packed(results, [], tokens, without)  # what lies around a hit may lie outside of these
         with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, options.get("cubes"))
+            scope = self._scoping.for_read(tx, user, options.get("cubes"), bound=True)
             beside = [hit for cube in scope.cubes for hit in with_notes(tx, cube, _around(tx, cube, results), None)]
         return _packed(results, beside, tokens, without)
 

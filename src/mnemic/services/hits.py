@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from mnemic.core.claims import taken_back
 from mnemic.core.ranking import Ranked
-from mnemic.model.index import CubeView
+from mnemic.model.index import CHUNK, SECTION, CubeView
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import StoredMessage
 from mnemic.model.moment import from_micros
 from mnemic.model.query import Hit, Why
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Transaction
+from mnemic.services.passages import passage_hit, passages_of
 from mnemic.text import fold, shorten
 
 MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
@@ -24,11 +25,23 @@ MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 
 _BY_HAND: Final = (Change.EDITED, Change.RESTORED)
 
+WRITTEN: Final = (CHUNK, SECTION)
+"""The kinds of what stands in documents."""
+
 SEGMENT: Final = "segment"
 """The kind of topics: what was said about one thing, as a summary."""
 
 
-def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], *, explain: bool) -> list[Hit]:
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How hits are told: passages quote what fits these stems, as they stood at a moment (None: now), with reasons."""
+
+    stems: frozenset[str] = frozenset()
+    at: datetime | None = None
+    explain: bool = False
+
+
+def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], telling: Telling) -> list[Hit]:
     """Return the hits that ranked entries stand for, whole; an entry whose owner is gone is left out."""
     kinds = [view.kind_names[view.kinds[item.place]] for item in ranked]
     owners = [view.owners[item.place] for item in ranked]
@@ -37,9 +50,11 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
     )
     memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
     segments = tx.segments.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind == SEGMENT])
+    written = [owner for owner, kind in zip(owners, kinds, strict=True) if kind in WRITTEN]
+    passages = passages_of(tx, cube, written, telling.at)
     hits: list[Hit] = []
     for item, kind, owner in zip(ranked, kinds, owners, strict=True):
-        why = _why(item, ranked) if explain else None
+        why = _why(item, ranked) if telling.explain else None
         if kind == "message" and owner in messages:
             hits.append(
                 message_hit(
@@ -48,6 +63,8 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
             )
         elif kind in MEMORY_KINDS and owner in memories:
             hits.append(_memory_hit(memories[owner], cube, view, item, why))
+        elif kind in WRITTEN and owner in passages:
+            hits.append(passage_hit(passages[owner], cube, item.score, telling.stems, why))
         elif kind == SEGMENT and owner in segments:
             segment, _ = segments[owner]
             hits.append(
@@ -163,7 +180,9 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
         by_hand = hit.metadata.get("change") in _BY_HAND and hit.kind != "message"
         if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages and not by_hand:
             continue
-        if hit.kind == "message":
+        if hit.kind in WRITTEN:  # the same words in two documents are two places to look them up
+            pass
+        elif hit.kind == "message":
             seen_messages.add(hit.id)
         else:
             said = fold(re.sub(r"\W+", " ", hit.text))

@@ -90,6 +90,11 @@ def _rows_begin(chunk: Chunk) -> int:
     return header + 1 if header >= 0 else len(chunk.text)
 
 
+def place_of(locator: Locator) -> str:
+    """Return where something stands, without the headings: handbook.pdf, p. 3."""
+    return str(replace(locator, headings=()))
+
+
 def in_turn(found: Sequence[T], document: Callable[[T], str], worth: Callable[[T], float]) -> list[T]:
     """Return what was found, best first, so that no document fills the list while another has something to say.
 

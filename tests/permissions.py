@@ -33,6 +33,14 @@ _USERS: Final = {"stranger": STRANGER, "reader": READER, "editor": EDITOR}
 WORD: Final = "marmalade"
 """What only those may find who may read the cube."""
 
+MANUAL: Final = f"# Making {WORD}\n\nBoil the {WORD} for an hour.\n"
+PICTURE: Final = {
+    "type": "image",
+    "caption": f"A jar of {WORD}",
+    "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+}
+"""A picture of one point, in base64."""
+
 SIGHTLESS: Final = ("nobody", "stranger", "expired", "revoked", "other_project", "other_cube")
 """Callers to whom no reply may tell anything of the cube."""
 
@@ -95,6 +103,24 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "cubes.members": READ,
     "cubes.share": OWN,
     "cubes.unshare": OWN,
+    "knowledge.list": ANY_READ,
+    "knowledge.create": ANY_MAKE,
+    "knowledge.update": OWN,
+    "knowledge.delete": OWN,
+    "knowledge.bind": OWN,
+    "knowledge.unbind": OWN,
+    "knowledge.add": WRITE,
+    "knowledge.sync": WRITE,  # embedded only: it reads a folder of the machine, and no door has it
+    "knowledge.documents": READ,
+    "knowledge.get": READ,
+    "knowledge.versions": READ,
+    "knowledge.chunks": READ,
+    "knowledge.file": READ,
+    "knowledge.refresh": WRITE,
+    "knowledge.remove": WRITE,
+    "attachments.list": READ,
+    "attachments.get": READ,
+    "attachments.file": READ,
     "llm.complete": WRITE,
     "relay.send": WRITE,
     "relay.stream": WRITE,
@@ -119,15 +145,19 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "keys.drop": KEY,
 }
 
-LOCAL_ONLY: Final = frozenset({"close", "expose", "ready", "relay.check", "keys.any", "keys.caller_of"})
-"""Methods for who runs the memory: they end it, show its figures, or ask who calls. No door offers them."""
+LOCAL_ONLY: Final = frozenset({
+    "close", "expose", "ready", "relay.check", "keys.any", "keys.caller_of", "knowledge.watch_folder",
+})  # fmt: skip
+"""Methods for who runs the memory: they end it, show its figures, ask who calls, or look at a folder of this machine
+for as long as they are heard. No door offers them."""
 
 
 @dataclass
 class World:
-    """A memory with a shared cube in which there is one of everything, and a key for each caller."""
+    """A memory with a shared cube and a shared knowledge base, with one of everything, and a key for each caller."""
 
     cube: str
+    base: str
     keys: Mapping[str, NewKey | None]
     ids: dict[str, Any] = field(default_factory=dict)
 
@@ -162,6 +192,14 @@ def build(memory: Memory) -> World:
     memory.add(f"More {WORD}.", session="s1", **here)
     cancelled = memory.jobs.cancel(memory.jobs.list(states="queued", **here)[0].id, **here).id
     memory.add(f"Still more {WORD}.", session="s1", **here)
+    picture = memory.add([{"role": "user", "content": [PICTURE]}], session="s3", **here).message_ids[0]
+    base = memory.knowledge.create("manual", user=OWNER).cube.id
+    for member, role in ((EDITOR, "editor"), (READER, "reader"), ("guest", "reader")):
+        memory.cubes.share(base, member, role, user=OWNER)
+    papers = memory.path / "papers"
+    papers.mkdir()
+    (papers / "lids.md").write_text("Screw the lids on.", "utf-8")
+    document = memory.knowledge.add(text=MANUAL, name="manual.md", cube=base, user=OWNER, wait=True)
     ids = {
         "message": said.message_ids[0],
         "memory": facts[0].id,
@@ -169,11 +207,15 @@ def build(memory: Memory) -> World:
         "done": done,
         "cancelled": cancelled,
         "queued": memory.jobs.list(states="queued", **here)[0].id,
+        "picture": picture,
+        "attachment": memory.attachments.list(picture, **here)[0].id,
+        "document": document.id,
+        "folder": str(papers),
         "lines": list(memory.export(**here)),
         "key": memory.keys.create("of the machine").key.id,
         "over": memory.keys.revoke(memory.keys.create("over").key.id).id,
     }
-    return World(cube, keys, ids)
+    return World(cube, base, keys, ids)
 
 
 def _keys(memory: Memory, other: str) -> dict[str, NewKey | None]:
@@ -206,15 +248,17 @@ def arguments(world: World, verb: str, caller: str) -> dict[str, Any]:
         return given
     if verb in ("search", "search_many", "context", "ask", "ask_stream"):
         return {**given, "user": user, "cubes": cube}
-    if verb in ("cubes.list", "cubes.create"):
+    if verb in ("cubes.list", "cubes.create", "knowledge.list", "knowledge.create"):
         return {**given, "user": user}
+    if verb.startswith("knowledge."):
+        return {**given, "user": user, "cube": world.base}
     return {**given, "user": user, "cube": cube}
 
 
 def by_id(world: World, verb: str, caller: str) -> dict[str, Any] | None:
     """Return the arguments without the cube, of an operation that takes an id of something in one; else None."""
     given = arguments(world, verb, caller)
-    known = {"id", "change", "jobs", "task"} & given.keys()
+    known = {"id", "change", "jobs", "task"} & given.keys() or verb == "attachments.list"
     if verb.startswith("keys.") or not known:
         return None
     return {name: value for name, value in given.items() if name != "cube"}
@@ -273,6 +317,24 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "cubes.members": _NONE,
     "cubes.share": lambda _: {"member": "newcomer"},
     "cubes.unshare": lambda _: {"member": "guest"},
+    "knowledge.list": _NONE,
+    "knowledge.create": lambda _: {"name": "mine"},
+    "knowledge.update": lambda _: {"description": "another"},
+    "knowledge.delete": _NONE,
+    "knowledge.bind": lambda _: {"member": "guest"},
+    "knowledge.unbind": lambda _: {"member": "guest"},
+    "knowledge.add": lambda _: {"text": "Wash the jars.", "name": "jars.md"},
+    "knowledge.sync": lambda world: {"folder": world.ids["folder"], "remove": False},
+    "knowledge.documents": _NONE,
+    "knowledge.get": lambda world: {"document": world.ids["document"]},
+    "knowledge.versions": lambda world: {"document": world.ids["document"]},
+    "knowledge.chunks": lambda world: {"document": world.ids["document"]},
+    "knowledge.file": lambda world: {"document": world.ids["document"]},
+    "knowledge.refresh": lambda world: {"document": world.ids["document"]},
+    "knowledge.remove": lambda world: {"document": world.ids["document"]},
+    "attachments.list": lambda world: {"message": world.ids["picture"]},
+    "attachments.get": _id("attachment"),
+    "attachments.file": _id("attachment"),
     "llm.complete": lambda _: {"prompt": Prompt((Turn("user", "Say hello."),))},
     "relay.send": lambda _: {"request": _REQUEST},
     "relay.stream": lambda _: {"request": _REQUEST},

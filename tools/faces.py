@@ -26,6 +26,9 @@ SOURCE: Final = Path(inspect.getfile(memory)).resolve().parents[1]
 WIDTH: Final = 120  # columns of a line of code
 MARK: Final = "Written by `./dev faces` from the verbs of `mnemic.Memory`: change those, not this."
 
+_HANDED: Final = {"load": ("load", "lines"), "knowledge.add": ("upload", "source")}
+"""Verbs that do not travel as JSON: the core that carries each, and what is handed to it as it is."""
+
 Colour = Literal["sync", "async", "embedded"]
 
 
@@ -146,10 +149,10 @@ def _body(group: Group, method: Method, colour: Colour) -> str:
     if method.verb in PAGED:
         gives = f"Gives[Sequence[{method.element}]]()"
         return _fitting(f"        {wait}self._line.pages(", [f'"{PAGED[method.verb]}"', gives, *passed], ")")
-    core = "stream" if method.element else "load" if method.verb == "load" else "call"
+    core = "stream" if method.element else _HANDED.get(method.verb, ("call", ""))[0]
     gives = f"Gives[{method.element or method.returns}]()"
-    if core == "load":
-        passed[0] = "lines"
+    if method.verb in _HANDED:
+        passed[0] = _HANDED[method.verb][1]
     return _fitting(f"        {wait}self._line.{core}(", [f'"{method.verb}"', gives, *passed], ")")
 
 

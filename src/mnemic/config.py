@@ -20,6 +20,7 @@ from mnemic.errors import InputError
 
 PREFIX: Final = "MNEMIC_"
 FILE: Final = "mnemic.toml"
+_NEEDED: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "LANG")
 PROVIDERS: Final = ("auto", "none", "openai", "anthropic", "local")
 
 
@@ -99,6 +100,24 @@ class Settings:
     """Key for that endpoint."""
     judge_model: str = ""
     """Model name for that endpoint; empty means no judge."""
+    vision_base_url: str = ""
+    """Endpoint of the model that looks at pictures, OpenAI-compatible; empty means OpenAI itself."""
+    vision_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    vision_model: str = ""
+    """Model name for that endpoint; empty means that no model looks at pictures: their words are read all the same."""
+    hear_base_url: str = ""
+    """Endpoint with an `/audio/transcriptions` route, such as http://127.0.0.1:8000/v1; empty means OpenAI itself."""
+    hear_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    hear_model: str = ""
+    """Model name for that endpoint; empty means that recordings are kept and not heard."""
+    attachment_megabytes: int = 20
+    """Size at most of an image, a file or a sound that comes with a message."""
+    attachments: int = 20
+    """Images, files and sounds that a message may bring."""
+    fetch_attachments: bool = False
+    """Fetch images and files that messages only give the addresses of, from the public internet, in the background."""
     rerank_base_url: str = ""
     """Endpoint with a `/rerank` route (Jina, Cohere, vLLM, llama.cpp); empty means no reranker."""
     rerank_api_key: str = field(default="", repr=False)
@@ -129,6 +148,13 @@ class Settings:
     """What it is to the user, such as `friend` or `tutor`."""
     profile_templates: str = ""
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
+    file_megabytes: int = 100
+    """Size of a document at most, whether it is handed over, uploaded or fetched."""
+    fetch_private: str = ""
+    """Hosts and networks of your own that documents are fetched from although they are not public, comma-separated,
+    such as `intranet.example,10.0.0.0/8`. Whoever may add an address then reads through this machine what they hold."""
+    fetch_seconds: float = 120.0
+    """Seconds that fetching an address may take, with all redirects."""
     worker: bool = True
     """Run background work in this process; without it jobs wait for a process that does."""
     worker_threads: int = 1
@@ -149,6 +175,8 @@ class Settings:
     schedule_upkeep: str = "*/15 * * * *"
     """When the store is looked over: old jobs go, archives cool, logs are folded. A cron calendar in `timezone`; empty
     means never."""
+    schedule_refresh: str = "*/10 * * * *"
+    """When addresses are looked at whose `refresh_hours` are over; empty means never."""
     schedule_backup: str = ""
     """When a backup is written to `backup_folder`, such as `0 3 * * *`; empty means never."""
     backup_folder: str = ""
@@ -163,8 +191,6 @@ class Settings:
     """Address of that port."""
     trace_endpoint: str = ""
     """OpenTelemetry collector that traces go to, such as http://127.0.0.1:4318/v1/traces (extra `[otel]`)."""
-    document_max_megabytes: int = 100
-    """Size of a file at most that is added to a knowledge base, or comes with a message."""
     serve_host: str = "127.0.0.1"
     """Address that `mnemic serve` listens on; any but loopback needs a key (`mnemic keys create`)."""
     serve_port: int = 8765
@@ -183,6 +209,14 @@ class Settings:
     """Files of one such request at most."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
+    file_pages: int = 500
+    """Pages of a file at most."""
+    read_seconds: float = 600.0
+    """Seconds that reading one file may take; pages that are pictures take some seconds each."""
+    read_megabytes: int = 2048
+    """Memory that reading one file may take."""
+    ocr: bool = True
+    """Read the words in pictures and on scanned pages, on this machine (extra `[vision]`)."""
     stm_pages: int = 10
     """Pages of a session that stay in short-term memory."""
     stm_quiet_hours: float = 24.0
@@ -328,6 +362,8 @@ _AT_LEAST: Final = {
     "llm_max_tokens": 1,
     "llm_threads": 1,
     "refine_messages": 1,
+    "attachment_megabytes": 1,
+    "attachments": 1,
     "database_connections": 2,
     "vector_index_from": 1,
     "redis_shards": 1,
@@ -335,11 +371,14 @@ _AT_LEAST: Final = {
     "jobs_kept": 1,
     "audit_days": 1,
     "backup_keep": 1,
-    "document_max_megabytes": 1,
     "serve_threads": 1,
     "serve_streams": 1,
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
+    "file_megabytes": 1,
+    "file_pages": 1,
+    "read_megabytes": 256,
+    "fetch_seconds": 1,
     "serve_max_upload_megabytes": 1,
     "serve_max_files": 1,
 }
@@ -351,6 +390,7 @@ _FROM_ZERO: Final = {
     "reorganize_hours": 1e6,
     "llm_temperature": 2,
     "llm_timeout": 3_600,
+    "fetch_seconds": 3_600,
     "llm_daily_calls": 1e12,
     "llm_daily_tokens": 1e15,
     "jobs_running": 1e6,
@@ -372,6 +412,8 @@ def _validated(settings: Settings) -> Settings:
     for name, least in _AT_LEAST.items():
         if getattr(settings, name) < least:
             raise InputError(name, f"must be {least} or more")
+    if not 1 <= settings.read_seconds <= 86_400:
+        raise InputError("read_seconds", "must be from 1 to 86400")
     for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
         if not 0 < getattr(settings, name) < 1e6:
             raise InputError(name, "must be above 0 hours")
@@ -405,6 +447,11 @@ def _data_directory() -> Path:
 def roaming_folder() -> Path:
     """Return where programs keep settings on Windows."""
     return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+
+
+def process_environment() -> Mapping[str, str]:
+    """Return what a process that reads foreign files needs of the environment: where programs lie, and no secret."""
+    return {name: value for name in _NEEDED if (value := os.environ.get(name))}
 
 
 def named_in_environment() -> list[str]:

@@ -13,7 +13,6 @@ import pytest
 from fastapi import FastAPI
 
 from mnemic import Memory
-from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.shells.http.app import build
 from mnemic.wire.routes import BY_VERB, ROUTES
 from mnemic.wire.values import plain
@@ -37,7 +36,7 @@ def place(
 ) -> Iterator[tuple[Memory, FastAPI, World]]:
     """A memory in which everybody is refused what they may not do: it stays as it is."""
     folder = tmp_path_factory.mktemp("refused")
-    shutil.copy(original[0] / DATABASE_FILE, folder / DATABASE_FILE)
+    shutil.copytree(original[0], folder, dirs_exist_ok=True)
     with opened(folder) as memory:
         yield memory, build(memory), original[1]
 
@@ -96,8 +95,7 @@ def test_who_may_can_over_http(original: tuple[Path, World], tmp_path: Path, ver
         if TABLE[verb][caller] != OK:
             continue
         copy = tmp_path / caller
-        copy.mkdir()
-        shutil.copy(folder / DATABASE_FILE, copy / DATABASE_FILE)
+        shutil.copytree(folder, copy)
         with opened(copy) as memory:
             given = {caller: table.arguments(world, verb, caller)}
             code, told = outcomes(build(memory), world, verb, given)[caller]

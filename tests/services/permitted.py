@@ -76,4 +76,7 @@ def state(memory: Memory, world: World) -> list[object]:
         jobs = [(job.id, job.state) for job in memory.jobs.list(**here)]
         items = memory.list(limit=1_000, **here)
         shared = memory.cubes.members(world.cube, user=table.OWNER), memory.jobs.share(**here)
-        return [keys, jobs, items, shared, memory.changes(**here), memory.llm.usage(**here).total.calls]
+        documents = memory.knowledge.documents(world.base, user=table.OWNER)
+        bases = memory.knowledge.list(user=table.OWNER), memory.cubes.members(world.base, user=table.OWNER)
+        beside = memory.changes(**here), memory.llm.usage(**here).total.calls
+        return [keys, jobs, items, shared, documents, bases, *beside]

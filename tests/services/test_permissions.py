@@ -9,6 +9,8 @@ import pytest
 
 from mnemic import Memory
 from mnemic.api import Cubes, Jobs, Keys, LanguageModels
+from mnemic.api.attachments import Attachments
+from mnemic.api.knowledge import Knowledge
 from mnemic.api.relaying import Relay
 from mnemic.errors import KeyRefusedError
 from mnemic.wire.routes import ROUTES
@@ -17,7 +19,10 @@ from tests.databases import using
 from tests.permissions import CALLERS, OK, TABLE, WORD, World
 from tests.services.permitted import built, call, opened, outcome, state
 
-FACES = {"": Memory, "cubes": Cubes, "llm": LanguageModels, "jobs": Jobs, "keys": Keys, "relay": Relay}
+FACES = {
+    "": Memory, "cubes": Cubes, "llm": LanguageModels, "jobs": Jobs, "keys": Keys, "relay": Relay,
+    "knowledge": Knowledge, "attachments": Attachments,
+}  # fmt: skip
 
 
 def operations() -> set[str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from mnemic.api import acting
-from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.errors import KeyRefusedError
 from mnemic.model.caller import LOCAL
 from mnemic.wire.values import plain
@@ -30,8 +29,7 @@ def test_who_may_can(original: tuple[Path, World], tmp_path: Path, verb: str) ->
         if TABLE[verb][caller] != OK:
             continue
         copy = tmp_path / caller
-        copy.mkdir()
-        shutil.copy(folder / DATABASE_FILE, copy / DATABASE_FILE)
+        shutil.copytree(folder, copy)
         with opened(copy) as memory:
             code, told = outcome(memory, world, caller, verb, table.arguments(world, verb, caller))
         assert code == OK, (caller, told)
@@ -46,7 +44,7 @@ def test_a_stream_ends_when_its_key_does(
 ) -> None:
     monkeypatch.setattr("mnemic.api.calls.LOOK", 0.0)
     folder, world = original
-    shutil.copy(folder / DATABASE_FILE, tmp_path / DATABASE_FILE)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     with opened(tmp_path) as memory:
         with acting(memory.keys.caller_of(world.secret_of("owner"))):
             pieces = memory.export(user=table.OWNER, cube=world.cube)

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
+from mnemic.client.uploading import Body, form_of, name_of, with_bytes
 from mnemic.errors import InputError
 from mnemic.ids import check_id, new_id
 from mnemic.model.caller import Power
@@ -37,10 +38,12 @@ IDEMPOTENCY_KEY: Final = "Idempotency-Key"
 
 _SLOW: Final = frozenset({
     "ask", "chat", "extract", "feedback", "reorganize", "rebuild", "llm.complete", "export", "load", "search_many",
+    "knowledge.add", "knowledge.file", "knowledge.remove", "knowledge.delete",
 })  # fmt: skip
 _IDS: Final = frozenset(
     {"user", "cube", "session", "after", "task"}
 )  # checked as a server would: it gets plain text only
+_WORK: Final = frozenset({"rebuild", "knowledge.add", "knowledge.refresh"})  # work of up to an hour may be waited for
 _COSTLY: Final = frozenset({"ask", "extract", "search_many"})  # reads that nobody wants to be made again in vain
 _ONCE: Final = frozenset({"load", "chat_stream", "keys.create", "keys.rotate"})
 """Writes that are never made again by themselves: a body that is read once, and replies that no server keeps."""
@@ -97,10 +100,25 @@ def ask_of(verb: str, given: Mapping[str, Any], *, user: str | None, timeout: fl
         path,
         headers if in_query else {**headers, "Content-Type": "application/json"},
         _silence(route, told, timeout),
-        None if in_query else _encoded(rest),
+        None if in_query else _encoded(_with_files(rest)),
         again=verb not in _ONCE,
         late=reads and verb not in _COSTLY,
     )
+
+
+def sending_of(verb: str, given: Mapping[str, Any], *, user: str | None, timeout: float) -> tuple[Ask, Body]:
+    """Return the request that sends the file `source` as a form, with what it brings. Raises `InputError`."""
+    told = {name: value for name, value in given.items() if value is not None}
+    source = told.pop("source")
+    if told.get("text") is not None:
+        raise InputError("text", "give a file or a text, not both")
+    told.setdefault("name", name_of(source))
+    if user is not None:
+        told.setdefault("user", user)
+    route = BY_VERB[verb]
+    fields = [(name, value) for name, value in told.items() if name not in route.in_path and value is not None]
+    ask = ask_of(verb, {**told, "user": told.get("user")}, user=user, timeout=timeout)
+    return replace(ask, body=None), form_of(source, _texts(dict(fields)))
 
 
 def behind(ask: Ask, cursor: str) -> Ask:
@@ -123,6 +141,8 @@ def slices(timeout: object) -> Iterator[tuple[Any, bool]]:
 def _accepted(route: Route) -> str:
     if route.streams:
         return "text/event-stream"
+    if route.name == "file":
+        return "*/*"
     return "application/x-ndjson" if route.lines else "application/json"
 
 
@@ -133,7 +153,7 @@ def _silence(route: Route, told: Mapping[str, Any], timeout: float) -> float:
     if isinstance(waits, int | float) and not isinstance(waits, bool) and 0 < waits < math.inf:
         return timeout + waits
     if told.get("wait") is True:
-        return timeout + (3_600 if route.verb == "rebuild" else PATIENT * timeout)
+        return timeout + (3_600 if route.verb in _WORK else PATIENT * timeout)
     return timeout * PATIENT if route.verb in _SLOW else timeout
 
 
@@ -141,8 +161,13 @@ def _part(part: str, told: Mapping[str, Any]) -> str:
     """Return a part of a path; an id is percent-encoded whole, its dots too, which addresses would take for folders."""
     if not part.startswith("{"):
         return part
-    name = part[1:-1]
-    text = check_id(told.get(name), name)
+    name, value = part[1:-1], told.get(part[1:-1])
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        if not value:
+            raise InputError(name, "is an empty list; name at least one")
+        value = ",".join(check_id(each, name) for each in value)
+        return quote(value, safe="")
+    text = check_id(value, name)
     return quote(text, safe="").replace(".", "%2E") if text.strip(".") == "" else quote(text, safe="")
 
 
@@ -186,6 +211,11 @@ def _encoded(given: Mapping[str, Any], place: str = "") -> bytes:
         raise next(
             _unsendable(given, place), InputError(place or "body", f"cannot be sent as JSON: {error}")
         ) from error
+
+
+def _with_files(given: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with the files that messages name."""
+    return {**given, "messages": with_bytes(given["messages"])} if "messages" in given else given
 
 
 def _sent(value: Any) -> Any:

@@ -357,10 +357,10 @@ class AsyncKnowledge:
         wait: bool = False,
     ) -> Document:
         """Add a document: a file (path, bytes, or open in binary), an address (http, https), or a text."""
-        return await self._line.call(
+        return await self._line.upload(
             "knowledge.add",
             Gives[Document](),
-            source=source,
+            source,
             cube=cube,
             user=user,
             text=text,

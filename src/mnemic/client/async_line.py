@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -11,10 +12,11 @@ import anyio
 import httpx2
 
 from mnemic.client.address import Address
-from mnemic.client.asking import Ask, Gives, ask_of, behind, slices
-from mnemic.client.line import PAGE, options_of, read, timeout_of
+from mnemic.client.asking import Ask, Gives, ask_of, behind, sending_of, slices
+from mnemic.client.line import PAGE, headers_of, options_of, read, timeout_of
 from mnemic.client.reading import Hearing, encoded, value_of
 from mnemic.client.retrying import Failure, refused, unanswered
+from mnemic.client.uploading import Body, brings_files, is_file
 from mnemic.errors import MnemicError, UnreachableError, WaitTimeoutError
 
 T = TypeVar("T")
@@ -42,7 +44,18 @@ class AsyncLine:
 
     async def load(self, verb: str, gives: Gives[T], lines: Lines, /, **given: Any) -> T:
         """Return what a verb gives that takes lines: they are sent as they come."""
-        found: T = value_of(gives.kind, read(await self.send(self._ask(verb, given), content=_sent(lines))))
+        body = Body(lambda: _sent(lines), "application/x-ndjson")
+        found: T = value_of(gives.kind, read(await self.send(self._ask(verb, given), content=body)))
+        return found
+
+    async def upload(self, verb: str, gives: Gives[T], source: object, /, **given: Any) -> T:
+        """Return what a verb gives that takes a file: it is sent as it is read, on a thread."""
+        given["source"] = source
+        if not is_file(source):
+            return await self._called(verb, gives, given)
+        do = partial(sending_of, verb, given, user=self.address.user, timeout=self.address.timeout)
+        ask, body = await anyio.to_thread.run_sync(do)
+        found: T = value_of(gives.kind, read(await self.send(ask, content=body)))
         return found
 
     async def pages(self, verb: str, gives: Gives[Sequence[T]], /, **given: Any) -> AsyncIterator[T]:
@@ -60,9 +73,7 @@ class AsyncLine:
         del gives  # it is for the type checker: pieces say themselves what they are
         return AsyncStream(self, self._ask(verb, given))
 
-    async def send(
-        self, ask: Ask, *, stream: bool = False, content: AsyncIterator[bytes] | None = None
-    ) -> httpx2.Response:
+    async def send(self, ask: Ask, *, stream: bool = False, content: Body | None = None) -> httpx2.Response:
         """Return the response to a request, after further tries if need be. Raises the error that it ends in."""
         tried = 0
         while True:
@@ -76,20 +87,20 @@ class AsyncLine:
                 if response.status_code < 300:
                     return response
                 failure = refused(ask, read(response))
-            pause = failure.pause(tried, self.address.retries if content is None else 0)
+            pause = failure.pause(tried, self.address.retries if content is None or content.again else 0)
             if pause is None:
                 raise failure.error
             await self.pause(pause)
             tried += 1
 
-    async def _sent(self, ask: Ask, *, stream: bool, content: AsyncIterator[bytes] | None) -> httpx2.Response:
+    async def _sent(self, ask: Ask, *, stream: bool, content: Body | None) -> httpx2.Response:
         if self._http.is_closed:
             raise UnreachableError("this client was closed; make another one")
         request = self._http.build_request(
             ask.route.method,
             self.address.url + ask.path,
-            headers={**ask.headers, **({} if content is None else {"Content-Type": "application/x-ndjson"})},
-            content=ask.body if content is None else content,
+            headers={**ask.headers, **({} if content is None else headers_of(content))},
+            content=ask.body if content is None else _beside(content.pieces()),
             timeout=timeout_of(ask, self.address),
         )
         response = await self._http.send(request, stream=stream)
@@ -101,7 +112,8 @@ class AsyncLine:
         return ask_of(verb, given, user=self.address.user, timeout=self.address.timeout)
 
     async def _called(self, verb: str, gives: Gives[T], given: dict[str, Any]) -> T:
-        found: T = value_of(gives.kind, read(await self.send(self._ask(verb, given))))
+        ask = await anyio.to_thread.run_sync(self._ask, verb, given) if brings_files(given) else self._ask(verb, given)
+        found: T = value_of(gives.kind, read(await self.send(ask)))
         return found
 
     async def _waited(self, verb: str, gives: Gives[T], given: dict[str, Any]) -> T:
@@ -210,3 +222,14 @@ async def _sent(lines: Lines) -> AsyncIterator[bytes]:
     else:
         for line in lines:
             yield encoded(line)
+
+
+async def _beside(pieces: Iterable[bytes] | AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """Yield what is read from a file on a thread; what comes in the event loop as it comes."""
+    if isinstance(pieces, AsyncIterable):
+        async for piece in pieces:
+            yield piece
+        return
+    coming = iter(pieces)
+    while (piece := await anyio.to_thread.run_sync(next, coming, b"")) != b"":
+        yield piece

@@ -337,10 +337,10 @@ class Knowledge:
         wait: bool = False,
     ) -> Document:
         """Add a document: a file (path, bytes, or open in binary), an address (http, https), or a text."""
-        return self._line.call(
+        return self._line.upload(
             "knowledge.add",
             Gives[Document](),
-            source=source,
+            source,
             cube=cube,
             user=user,
             text=text,

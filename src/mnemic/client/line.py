@@ -15,9 +15,10 @@ from typing import Any, Final, Self, TypeVar
 import httpx2
 
 from mnemic.client.address import Address
-from mnemic.client.asking import Ask, Gives, ask_of, behind, slices
+from mnemic.client.asking import Ask, Gives, ask_of, behind, sending_of, slices
 from mnemic.client.reading import Hearing, Reply, encoded, value_of
 from mnemic.client.retrying import Failure, refused, unanswered
+from mnemic.client.uploading import Body, is_file
 from mnemic.errors import MnemicError, UnreachableError, WaitTimeoutError
 from mnemic.version import __version__
 
@@ -51,6 +52,11 @@ def timeout_of(ask: Ask, address: Address) -> httpx2.Timeout:
     return httpx2.Timeout(ask.silence, connect=min(CONNECT, address.timeout))
 
 
+def headers_of(body: Body) -> dict[str, str]:
+    """Return the headers that tell of what a request brings."""
+    return {"Content-Type": body.media} | ({} if body.length is None else {"Content-Length": str(body.length)})
+
+
 class Line:
     """Carries calls to a server. Threads may share it."""
 
@@ -71,8 +77,17 @@ class Line:
 
     def load(self, verb: str, gives: Gives[T], lines: Iterable[str], /, **given: Any) -> T:
         """Return what a verb gives that takes lines: they are sent as they come."""
-        ask = self._ask(verb, given)
-        found: T = value_of(gives.kind, read(self.send(ask, content=map(encoded, lines))))
+        body = Body(lambda: map(encoded, lines), "application/x-ndjson")
+        found: T = value_of(gives.kind, read(self.send(self._ask(verb, given), content=body)))
+        return found
+
+    def upload(self, verb: str, gives: Gives[T], source: object, /, **given: Any) -> T:
+        """Return what a verb gives that takes a file: it is sent as it is read."""
+        given["source"] = source
+        if not is_file(source):
+            return self._called(verb, gives, given)
+        ask, body = sending_of(verb, given, user=self.address.user, timeout=self.address.timeout)
+        found: T = value_of(gives.kind, read(self.send(ask, content=body)))
         return found
 
     def pages(self, verb: str, gives: Gives[Sequence[T]], /, **given: Any) -> Iterator[T]:
@@ -84,7 +99,7 @@ class Line:
         del gives  # it is for the type checker: pieces say themselves what they are
         return Stream(self, self._ask(verb, given))
 
-    def send(self, ask: Ask, *, stream: bool = False, content: Iterable[bytes] | None = None) -> httpx2.Response:
+    def send(self, ask: Ask, *, stream: bool = False, content: Body | None = None) -> httpx2.Response:
         """Return the response to a request, after further tries if need be. Raises the error that it ends in."""
         tried = 0
         while True:
@@ -98,20 +113,20 @@ class Line:
                 if response.status_code < 300:
                     return response
                 failure = refused(ask, read(response))
-            pause = failure.pause(tried, self.address.retries if content is None else 0)
+            pause = failure.pause(tried, self.address.retries if content is None or content.again else 0)
             if pause is None:
                 raise failure.error
             self.pause(pause)
             tried += 1
 
-    def _sent(self, ask: Ask, *, stream: bool, content: Iterable[bytes] | None) -> httpx2.Response:
+    def _sent(self, ask: Ask, *, stream: bool, content: Body | None) -> httpx2.Response:
         if self._http.is_closed:
             raise UnreachableError("this client was closed; make another one")
         request = self._http.build_request(
             ask.route.method,
             self.address.url + ask.path,
-            headers={**ask.headers, **({} if content is None else {"Content-Type": "application/x-ndjson"})},
-            content=ask.body if content is None else content,
+            headers={**ask.headers, **({} if content is None else headers_of(content))},
+            content=ask.body if content is None else content.pieces(),
             timeout=timeout_of(ask, self.address),
         )
         response = self._http.send(request, stream=stream)

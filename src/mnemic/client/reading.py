@@ -45,6 +45,8 @@ def value_of(kind: Any, reply: Reply) -> Any:
     """Return the value of a type that a reply brings. Raises the error that it tells, or `UnreachableError`."""
     if reply.status >= 300:
         raise refusal_of(reply)
+    if kind is bytes:
+        return reply.body
     found = _json(reply)
     if _is_list(kind):
         found = found.get("data", _MISSING) if isinstance(found, Mapping) else _MISSING

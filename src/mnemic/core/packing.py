@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from mnemic.core.described import line_of
 from mnemic.model.document import Locator
 from mnemic.model.query import Context, Hit
 from mnemic.text import estimate_tokens, shorten
@@ -27,13 +28,16 @@ class Line:
 def render(hit: Hit) -> str:
     """Return the line of a hit: date, speaker, words, what was corrected of them; a memory's line names its kind.
 
-    That of a passage names its place in a document, and sets the words apart as a quotation.
+    What came with a message is shown by what was read from it, unless the words say it already. The line of a passage
+    names its place in a document, and sets the words apart as a quotation.
     """
     said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
     if hit.locator is not None:
         return f"[{said}] {_quoted(hit, hit.locator)}"
     who = " ".join(hit.speaker.split()) if hit.kind == "message" else f"({hit.kind})"  # a name cannot forge a line
-    return f"[{said}] {who}: {' '.join(hit.text.split())}{_noted(hit)}"
+    words = " ".join(hit.text.split())
+    beside = "".join(f" {line}" for line in map(line_of, hit.attachments) if line not in words)
+    return f"[{said}] {who}: {words}{beside}{_noted(hit)}"
 
 
 def _quoted(hit: Hit, locator: Locator) -> str:

@@ -13,6 +13,7 @@ from mnemic.model.message import StoredMessage
 from mnemic.model.query import Context, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.attached import attachments_of
 from mnemic.services.hits import message_hit, with_notes
 from mnemic.services.passages import around, passage_hit, passages_of
 from mnemic.services.recall import Recall
@@ -90,6 +91,7 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
     best = [hit for hit in results if hit.kind == "message" and hit.cube == cube.id][:_EXPANDED]
     stored = tx.messages.get(cube.key, [hit.id for hit in best])
     beside: list[Hit] = []
+    near: dict[str, StoredMessage] = {}
     for hit in best:
         message = stored.get(hit.id)
         if message is None:
@@ -100,7 +102,9 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
             asking = min(message, neighbour, key=lambda turn: turn.position)
             share = ANSWERING if traits_of(asking.text) & Trait.ASKS else BESIDE
             beside.append(message_hit(neighbour, cube, hit.score * share))
-    return beside
+            near[neighbour.id] = neighbour
+    attached = attachments_of(tx, cube.key, near.values())
+    return [replace(hit, attachments=attached[hit.id]) if hit.id in attached else hit for hit in beside]
 
 
 def _read_on(tx: Transaction, cube: Cube, results: Results, stems: frozenset[str]) -> list[Hit]:

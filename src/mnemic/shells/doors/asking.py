@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from annotated_types import GroupedMetadata
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, WithJsonSchema
 from starlette.responses import Response
 
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.caller import Caller
 from mnemic.wire.problems import STATUS
+
+A = TypeVar("A", bound="Asked")
 
 Teller = Callable[[MnemicError, int, str], Response]
 """Tells an error: it gets the error, the HTTP status that is meant, and the id of the request."""
@@ -96,6 +98,14 @@ def caller_of(request: Request) -> Caller | None:
 def named_user(request: Request) -> str | None:
     """Return the user that a request names in its header."""
     return request.headers.get(USER_HEADER)
+
+
+def checked(kind: type[A], body: bytes) -> A:
+    """Return a body that comes as JSON, checked; errors are those of the routes that FastAPI reads the body for."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from error
 
 
 def fault_of(error: RequestValidationError) -> InputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
@@ -13,10 +13,13 @@ from mnemic.api.threads import Threads
 from mnemic.errors import InputError, MnemicError
 from mnemic.model.answer import Answer
 from mnemic.shells.doors import cloud_bodies as asked
-from mnemic.shells.doors.asking import STREAMED, caller_of, named_user, telling
+from mnemic.shells.doors.asking import STREAMED, caller_of, checked, named_user, telling
 from mnemic.shells.doors.cloud_bases import CloudBases
+from mnemic.shells.doors.cloud_files import CloudFiles, TakesForms
 from mnemic.shells.doors.cloud_memory import CloudCalls, error_line, lines_of
-from mnemic.shells.doors.cloud_telling import CODE, NO_FILES, answered, tell
+from mnemic.shells.doors.cloud_telling import answered, tell
+from mnemic.shells.doors.subjects import place_of
+from mnemic.wire.forms import FORM, FormLimits
 
 __all__ = ["PREFIXES", "router", "tell"]
 
@@ -27,7 +30,6 @@ PREFIXES: Final = (PREFIX,)
 FORMS: Final = (f"{PREFIX}/add/knowledgebase-file",)
 """Paths that take forms with files."""
 
-_FILES: Final = "knowledge bases take no files yet; what they are to know can be added as messages"
 _TEMPLATES: Final = "a template is named where a profile is read, edited or deleted; nothing is bound before"
 _RERANK: Final = "documents are not ranked by themselves; search ranks what is in memory"
 
@@ -35,15 +37,19 @@ _RERANK: Final = "documents are not ranked by themselves; search ranks what is i
 class _Door:
     """Runs calls on threads, for who makes the request."""
 
-    def __init__(self, memory: Memory, threads: Threads) -> None:
+    def __init__(self, memory: Memory, threads: Threads, limits: FormLimits) -> None:
         self.memory = memory
         self.threads = threads
+        self._limits = limits
 
     def calls(self, request: Request) -> CloudCalls:
         return CloudCalls(self.memory, caller_of(request), named_user(request))
 
     def bases(self, request: Request) -> CloudBases:
         return CloudBases(self.memory, caller_of(request), named_user(request))
+
+    def files(self, request: Request) -> CloudFiles:
+        return CloudFiles(self.memory, caller_of(request), named_user(request), self._limits)
 
     async def run(self, request: Request, do: Callable[[], Any]) -> Response:
         return answered(await self.threads.call(do, who=caller_of(request)))
@@ -54,13 +60,14 @@ class _Door:
         return StreamingResponse(_lines(pieces), media_type="text/event-stream")
 
 
-def router(memory: Memory, threads: Threads) -> APIRouter:
+def router(memory: Memory, threads: Threads, limits: FormLimits, takes_forms: TakesForms) -> APIRouter:
     """Return the paths of this door."""
     found = APIRouter(prefix=PREFIX, tags=["MemOS cloud"], route_class=telling(tell))
-    door = _Door(memory, threads)
+    door = _Door(memory, threads, limits)
     _messages(found, door)
     _memories(found, door)
     _bases(found, door)
+    _files(found, door, takes_forms)
     _lacking(found)
     return found
 
@@ -78,8 +85,12 @@ def _messages(found: APIRouter, door: _Door) -> None:
 
     @found.post("/get/status")
     async def get_status(request: Request, body: asked.GetStatus) -> Response:
-        """Return where the background work of an add is."""
-        return await door.run(request, lambda: door.calls(request).status(body))
+        """Return where the background work of an add is, or a file."""
+        place = place_of(body.task_id, "task_id")
+        if place.cube is None:
+            return await door.run(request, lambda: door.calls(request).status(body))
+        word = await door.threads.call(lambda: door.files(request).status(place), who=caller_of(request))
+        return answered({"task_id": body.task_id, "status": word, "memory_views": None})
 
     @found.post("/add/feedback")
     async def add_feedback(request: Request, body: asked.AddFeedback) -> Response:
@@ -148,22 +159,46 @@ def _bases(found: APIRouter, door: _Door) -> None:
         return await door.run(request, lambda: door.bases(request).delete_profile(body))
 
 
+def _files(found: APIRouter, door: _Door, takes_forms: TakesForms) -> None:
+    @found.post("/add/knowledgebase-file", openapi_extra=dict(asked.FILES))
+    async def add_knowledgebase_file(
+        request: Request,
+        knowledgebase_id: str | None = None,
+        type: Annotated[Any, asked.NO_FILE_TYPE] = None,  # noqa: A002 - its name there
+    ) -> Response:
+        """Add files to a knowledge base: addresses and base64 as JSON, or a form whose parts are named `file`."""
+        del type  # it may only be absent
+        files = door.files(request)
+        if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+            body = checked(asked.AddKnowledgebaseFile, await request.body())
+            return await door.run(request, lambda: files.add(body))
+        async with takes_forms(request) as form:
+            base = knowledgebase_id or next(iter(form.texts.get("knowledgebase_id", ())), "")
+            if not base:
+                raise InputError("knowledgebase_id", "is missing")
+            return await door.run(request, lambda: files.add_form(base, form.files))
+
+    @found.post("/get/knowledgebase-file")
+    async def get_knowledgebase_file(request: Request, body: asked.GetKnowledgebaseFile) -> Response:
+        """Return files with how far they are, by their ids or of a knowledge base."""
+        return await door.run(request, lambda: door.files(request).files(body))
+
+    @found.post("/delete/knowledgebase-file")
+    async def delete_knowledgebase_file(request: Request, body: asked.DeleteKnowledgebaseFile) -> Response:
+        """Erase files of knowledge bases."""
+        return await door.run(request, lambda: door.files(request).delete(body))
+
+
 def _lacking(found: APIRouter) -> None:
     """Refuse the calls that nothing here answers to, each with what to do instead."""
-    for path, field in (
-        ("/add/knowledgebase-file", "file"),
-        ("/get/knowledgebase-file", "file_ids"),
-        ("/delete/knowledgebase-file", "file_ids"),
-    ):
-        found.add_api_route(path, _refusing(field, _FILES, NO_FILES), methods=["POST"], include_in_schema=False)
     found.add_api_route("/bind/profile_template", _refusing("bind_list", _TEMPLATES), methods=["POST"],
                         include_in_schema=False)  # fmt: skip
     found.add_api_route("/rerank", _refusing("documents", _RERANK), methods=["POST"], include_in_schema=False)
 
 
-def _refusing(field: str, why: str, code: int | None = None) -> Callable[[], Any]:
+def _refusing(field: str, why: str) -> Callable[[], Any]:
     async def refuse() -> Response:
-        raise InputError(field, why, **({} if code is None else {CODE: code}))
+        raise InputError(field, why)
 
     return refuse
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
@@ -30,6 +31,7 @@ NO_APP: Final = refused("feedback is stored without labels; leave it out")
 NO_FEEDBACK_TIME: Final = refused("feedback counts from when it comes; leave it out")
 NO_TITLE: Final = refused("memories have no titles of their own; change the content")
 NO_MEMORY_TYPE: Final = refused("what is deleted is chosen by one condition; leave the type out")
+NO_FILE_TYPE: Final = refused("what a file is, its bytes say; leave it out")
 NO_MODEL: Final = refused("the language model is the server's; leave it out")
 
 Text = Annotated[str, Field(min_length=1)]
@@ -186,6 +188,37 @@ class DeleteKnowledgebase(Asked):
     knowledgebase_id: Text
 
 
+class FileToAdd(Asked):
+    """A file: its name, and an address (http, https), a data URI or base64."""
+
+    content: Text
+    name: str | None = None
+
+
+class AddKnowledgebaseFile(Asked):
+    """`add/knowledgebase-file` as JSON; the same path takes a form."""
+
+    knowledgebase_id: Text
+    file: Annotated[list[FileToAdd], Field(min_length=1)]
+    type: Annotated[Any, NO_FILE_TYPE] = None
+
+
+class GetKnowledgebaseFile(Asked):
+    """`get/knowledgebase-file`: by their ids, or of a knowledge base."""
+
+    file_ids: list[Text] | None = None
+    knowledgebase_id: str | None = None
+    page: Annotated[int, Field(ge=1)] | None = 1
+    page_size: Annotated[int, Field(ge=1, le=100)] | None = 20
+    type: Annotated[Any, NO_FILE_TYPE] = None
+
+
+class DeleteKnowledgebaseFile(Asked):
+    """`delete/knowledgebase-file`."""
+
+    file_ids: Texts
+
+
 class ExtractMemory(Asked):
     """`extract/memory`."""
 
@@ -219,3 +252,47 @@ class DeleteProfile(Asked):
     profile_template_id: Text
     user_id: str | None = None
     agent_id: str | None = None
+
+
+FILES: Final[Mapping[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["knowledgebase_id", "file"],
+                    "properties": {
+                        "knowledgebase_id": {"type": "string", "minLength": 1},
+                        "file": {
+                            "type": "array",
+                            "minItems": 1,
+                            "items": {
+                                "type": "object",
+                                "required": ["content"],
+                                "properties": {
+                                    "name": {"type": ["string", "null"]},
+                                    "content": {"type": "string", "minLength": 1},
+                                },
+                                "additionalProperties": False,
+                            },
+                        },
+                    },
+                    "additionalProperties": False,
+                }
+            },
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "knowledgebase_id": {"type": "string"},
+                        "file": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}},
+                    },
+                    "additionalProperties": False,
+                }
+            },
+        },
+    }
+}
+"""The two bodies of `add/knowledgebase-file`, for its description."""

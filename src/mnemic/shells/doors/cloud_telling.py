@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from mnemic.errors import InputError, MnemicError
+from mnemic.errors import InputError, MnemicError, TooLargeError
 from mnemic.shells.doors.asking import Json
 from mnemic.wire.problems import plain_error
 
@@ -28,7 +28,9 @@ CODES: Final[Mapping[int, int]] = {
     504: 50400,
 }
 BAD_INPUT: Final = 40000
-NO_FILES: Final = 50100
+TOO_LARGE: Final[Mapping[str, int]] = {"files": 50103, "file": 50104, "form": 50105}
+"""The codes of what is too large of files, by what it is too large for (`per` of the error)."""
+
 NO_TASK: Final = 50131
 CODE: Final = "memos_code"
 """The field of an error that says its code here, where it is not that of its status."""
@@ -47,6 +49,8 @@ def tell(error: MnemicError, status: int, request_id: str) -> Response:
     code = BAD_INPUT if shown == _INPUT else CODES.get(shown, 50000 if shown >= 500 else BAD_INPUT)
     told = plain_error(error)
     own = told.pop(CODE, None)
+    if isinstance(error, TooLargeError):
+        own = TOO_LARGE.get(str(error.fields.get("per")), own)
     body = {"code": own or code, "message": str(error), "data": None, "error": told, "request_id": request_id}
     if isinstance(error, InputError):
         body["field"] = error.field

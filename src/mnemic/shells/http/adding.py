@@ -6,10 +6,7 @@ added one by one, and each has its own outcome: a file that cannot be taken keep
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -20,15 +17,14 @@ from starlette.responses import Response
 from mnemic.errors import ConflictError, InputError, MnemicError
 from mnemic.shells.http.arguments import from_texts
 from mnemic.shells.http.bodies import JSON
-from mnemic.shells.http.forms import FILE, Form, FormLimits, Sent, bare_name
 from mnemic.shells.http.verbs import FileInJson, Verb
+from mnemic.wire.forms import FILE, Form, FormLimits, Sent, bare_name, decoded
 from mnemic.wire.problems import problem_of
+from mnemic.wire.sources import checked_address
 from mnemic.wire.values import plain
 
 SEVERAL: Final = 207
 """The status of a reply that has an outcome for each of several files (RFC 4918, 11.1)."""
-
-_ADDRESS: Final = re.compile(r"https?://", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +51,6 @@ def given_by_json(given: Mapping[str, Any], limits: FormLimits) -> dict[str, Any
         taken.setdefault("name", bare_name(file.name) or None)
         taken.setdefault("media", file.media or None)
     return taken
-
-
-def checked_address(source: str, field: str = "source") -> str:
-    """Return an address as the library takes it. Raises `InputError` for what names a file of this machine."""
-    found = _ADDRESS.match(source)
-    if found is None:
-        raise InputError(
-            field,
-            "needs an address that begins with http:// or https://; a server reads no files of its own machine: send "
-            "the file itself, as multipart/form-data or in base64",
-        )
-    return found[0].lower() + source[found.end() :]
-
-
-def decoded(data: str, field: str, limits: FormLimits, name: str) -> bytes:
-    """Return the bytes of a file in base64. Raises `InputError`, `TooLargeError`."""
-    if len(data) // 4 * 3 - 2 > limits.bytes:
-        raise limits.too_large(name)
-    try:
-        return base64.b64decode(data, validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise InputError(field, f"is not base64 (RFC 4648): {error}") from error
 
 
 def given_by_form(verb: Verb, form: Form) -> dict[str, Any]:

@@ -22,13 +22,14 @@ from mnemic.shells.http import telling
 from mnemic.shells.http.bodies import JSON
 from mnemic.shells.http.calls import Calls, Endpoint, by_method_of
 from mnemic.shells.http.draining import Draining
-from mnemic.shells.http.forms import FormLimits
+from mnemic.shells.http.forms import form_of
 from mnemic.shells.http.framing import Framing, Sizes
 from mnemic.shells.http.gate import Gate
 from mnemic.shells.http.openings import add_openings
 from mnemic.shells.http.operations import Description
 from mnemic.shells.http.verbs import ADDS_FILES, verbs_of
 from mnemic.version import __version__
+from mnemic.wire.forms import FormLimits
 from mnemic.wire.routes import BY_VERB, VERSION
 
 MEGABYTE: Final = 1_000_000
@@ -80,8 +81,11 @@ def build(memory: Memory, *, threads: Threads | None = None, draining: Draining 
     telling.install(app)
     add_openings(app, memory, threads, draining)
     add_verbs(app, memory, threads, draining)
+    limits = limits_of(memory)
+    app.include_router(cloud.router(memory, threads, limits, lambda request: form_of(request, threads, limits)))
+    app.include_router(product.router(memory, threads))
+    app.include_router(openai.router(memory, threads))
     for door in DOORS:
-        app.include_router(door.router(memory, threads))
         for prefix in door.PREFIXES:
             telling.register(app, prefix, door.tell)
     return app
@@ -97,7 +101,7 @@ def threads_of(memory: Memory) -> Threads:
 def limits_of(memory: Memory) -> FormLimits:
     """Return the limits of forms with files that the settings say."""
     settings = memory.settings
-    return FormLimits(settings.serve_max_files, settings.document_max_megabytes * MEGABYTE)
+    return FormLimits(settings.serve_max_files, settings.file_megabytes * MEGABYTE)
 
 
 def takes_files(path: str) -> bool:

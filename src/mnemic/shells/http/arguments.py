@@ -55,7 +55,7 @@ def parameters_of(route: Route, method: Callable[..., Any]) -> tuple[Parameter, 
             found += [Parameter(each, kind, elsewhere, needed=False) for each, kind in _options(hints[name])]
             continue
         place = "path" if name in route.in_path else elsewhere
-        kind = Union[tuple(kind for kind in kinds_of(hints[name]) if kind not in _AT_THE_MACHINE)]  # noqa: UP007 - a list
+        kind: Any = Union[tuple(kind for kind in kinds_of(hints[name]) if kind not in _AT_THE_MACHINE)]  # noqa: UP007 - a list
         found.append(Parameter(name, kind, place, given.default is ABSENT and name != "user", given.default))
     return tuple(found)
 

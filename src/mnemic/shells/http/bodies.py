@@ -20,7 +20,6 @@ LEVELS: Final = 100
 
 JSON: Final = "application/json"
 LINES: Final = "application/x-ndjson"
-FORM: Final = "multipart/form-data"
 
 
 class MediaTypeError(InputError):

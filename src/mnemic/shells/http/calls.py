@@ -25,12 +25,13 @@ from mnemic.shells.http import adding, bodies
 from mnemic.shells.http.arguments import from_json, from_texts, takes_several
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.files import file_reply
-from mnemic.shells.http.forms import FormLimits, form_of
+from mnemic.shells.http.forms import form_of
 from mnemic.shells.http.repeating import carried_out_once, refuse_once
 from mnemic.shells.http.streaming import EventStream, LineStream, until_left
 from mnemic.shells.http.telling import MethodError
 from mnemic.shells.http.uploads import lines_of, taken_in
 from mnemic.shells.http.verbs import ADDS_FILES, Verb
+from mnemic.wire.forms import FORM, FormLimits
 from mnemic.wire.values import plain
 
 WRITTEN: Final = frozenset({"ask_stream", "chat_stream"})
@@ -67,7 +68,7 @@ class Calls:
             caller: Caller = request.state.caller
             if verb.route.verb == "load" and bodies.media_type(request) == bodies.LINES:
                 return await self._load(verb, request, caller)
-            if verb.route.verb == ADDS_FILES and bodies.media_type(request) == bodies.FORM:
+            if verb.route.verb == ADDS_FILES and bodies.media_type(request) == FORM:
                 return await self._add_files(verb, request, caller)
             given = await self.given(verb, request, caller)
             do = await carried_out_once(self._memory, verb, request, lambda: self._reply(verb, given))

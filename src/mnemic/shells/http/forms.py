@@ -7,13 +7,10 @@ and none becomes a path.
 
 from __future__ import annotations
 
-import hashlib
-import re
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import IO, Any, Final
+from typing import Final
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -21,69 +18,15 @@ from starlette.requests import ClientDisconnect, Request
 
 from mnemic.api.threads import Threads
 from mnemic.errors import InputError, TooLargeError, UnreachableError
-from mnemic.shells.http.bodies import FORM
-
-MEGABYTE: Final = 1_000_000
+from mnemic.wire.forms import FILE, FORM, Form, FormLimits, Sent, bare_name
 
 _IN_MEMORY: Final = 1_000_000  # bytes of a file; what is larger goes to the system's folder for such
 _AT_ONCE: Final = 1_000_000  # bytes that are read and written at one time
+UNSAID: Final = "application/octet-stream"
+"""What clients call a file of which they say nothing."""
+
 _TEXTS: Final = 64  # fields beside the files
 _TEXT_BYTES: Final = 1_000_000  # of all fields together
-_FOLDERS: Final = re.compile(r"[\\/]")
-
-
-@dataclass(frozen=True, slots=True)
-class FormLimits:
-    """How many files one form may have, and how many bytes each; how many it has in all, `framing.Sizes` looks."""
-
-    files: int
-    bytes: int
-
-    def too_large(self, name: str) -> TooLargeError:
-        """Return what is told of a file that is too large."""
-        told = f"{name[:200]!r} has more than {self.bytes / MEGABYTE:g} MB, which is all that one file may have"
-        return TooLargeError("file", told, name=name[:200], most_bytes=self.bytes, per="file")
-
-    def too_many(self) -> TooLargeError:
-        """Return what is told of a form, or a list, with too many files."""
-        return TooLargeError("file", f"comes more than {self.files} times; send the rest by another request",
-                             most_files=self.files, per="request")  # fmt: skip
-
-
-@dataclass(slots=True)
-class Sent:
-    """A file of a form. One that is `too_large` has no content."""
-
-    name: str
-    media: str
-    content: IO[bytes]
-    digest: Any = field(default_factory=hashlib.sha256)
-    size: int = 0
-    too_large: bool = False
-
-
-@dataclass(slots=True)
-class Form:
-    """A whole form: fields by name, each with its values, and the files in their order."""
-
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    files: list[Sent] = field(default_factory=list)
-
-    def told(self) -> bytes:
-        """Return what tells this form from another, whatever stood between its parts."""
-        found = hashlib.sha256()
-        for name, values in self.texts.items():
-            for value in values:
-                _count_in(found, name.encode(), value.encode())
-        for each in self.files:
-            name = each.name.encode("utf-8", "surrogatepass")
-            _count_in(found, name, each.media.encode(), each.digest.digest(), each.size.to_bytes(8))
-        return found.digest()
-
-
-def _count_in(digest: Any, *parts: bytes) -> None:
-    for part in parts:
-        digest.update(len(part).to_bytes(8) + part)
 
 
 @asynccontextmanager
@@ -183,6 +126,7 @@ class _Taking:
         if len(self._form.files) >= self._limits.files:
             raise self._limits.too_many()
         media = self._headers.get("content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        media = "" if media == UNSAID else media
         content = self._files.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115 - the stack is one
         self._form.files.append(Sent(bare_name(_decoded(given, FILE)), media, content))
 
@@ -213,15 +157,6 @@ class _Taking:
 
     def _end(self) -> None:
         self._ended = True
-
-
-FILE: Final = "file"
-"""The field of a form that files come in, once for each."""
-
-
-def bare_name(given: str) -> str:
-    """Return a file's name without the folders in front of it, whichever system's they are."""
-    return _FOLDERS.split(given)[-1]
 
 
 def _decoded(given: bytes, what: str) -> str:

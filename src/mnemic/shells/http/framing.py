@@ -18,10 +18,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnemic.errors import TooLargeError, UnreachableError
 from mnemic.ids import new_id
-from mnemic.shells.http.bodies import FORM, LINES
+from mnemic.shells.http.bodies import LINES
 from mnemic.shells.http.draining import Draining
 from mnemic.shells.http.telling import refusal, unforeseen
 from mnemic.tracing import tracing
+from mnemic.wire.forms import FORM
 from mnemic.wire.routes import BY_VERB, VERSION
 
 _log = logging.getLogger(__name__)
@@ -146,7 +147,7 @@ class Sizes:
         most = self._most_of(headers.get("content-type", "").partition(";")[0].strip().lower(), str(scope["path"]))
         told = headers.get("content-length", "")
         if told.isdecimal() and int(told[:20]) > most:
-            await refusal(scope, _too_large(most), {"Connection": "close"})(scope, receive, send)
+            await refusal(scope, self._too_large(most), {"Connection": "close"})(scope, receive, send)
             return
         seen = 0
 
@@ -155,7 +156,7 @@ class Sizes:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > most:
-                raise _too_large(most)
+                raise self._too_large(most)
             return message
 
         await self._app(scope, limited, send)
@@ -165,7 +166,7 @@ class Sizes:
             return self._most_lines
         return self._most_files if media == FORM and self._takes_files(path) else self._most
 
-
-def _too_large(most: int) -> TooLargeError:
-    told = f"has more than {most / 1e6:g} MB, which is all that is taken at once; send less"
-    return TooLargeError("body", told, most_bytes=most, per="request")
+    def _too_large(self, most: int) -> TooLargeError:
+        told = f"has more than {most / 1e6:g} MB, which is all that is taken at once; send less"
+        per = "form" if most == self._most_files else "request"
+        return TooLargeError("body", told, most_bytes=most, per=per)

@@ -17,11 +17,12 @@ from pydantic import TypeAdapter
 from mnemic.model.answer import Answer
 from mnemic.shells.http.adding import SEVERAL, AddedFile
 from mnemic.shells.http.arguments import ABSENT, Parameter, kinds_of, returned, takes_several
-from mnemic.shells.http.bodies import FORM, JSON, LINES
+from mnemic.shells.http.bodies import JSON, LINES
 from mnemic.shells.http.examples import EXAMPLES
 from mnemic.shells.http.limits import IN_HEADERS, LIMITS, MESSAGES
 from mnemic.shells.http.repeating import IDEMPOTENCY_KEY, may_repeat
 from mnemic.shells.http.verbs import ADDS_FILES, Verb
+from mnemic.wire.forms import FORM
 from mnemic.wire.problems import MEDIA_TYPE, STATUS
 from mnemic.wire.routes import VERSION, Route
 from mnemic.wire.values import PRIVATE

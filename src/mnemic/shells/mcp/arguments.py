@@ -20,6 +20,9 @@ BUDGET: Final = 2_000
 MOST_TOKENS: Final = 20_000
 """Tokens that a caller may ask for in one result."""
 
+MOST_DATA: Final = 1_000_000
+"""Characters of a file in base64: a model that sends more has written them itself."""
+
 Budget = Annotated[
     int,
     Field(
@@ -30,6 +33,9 @@ Budget = Annotated[
 CubeId = Annotated[
     str | None,
     Field(description="Id of a cube, such as a knowledge base from `list_knowledge`. Leave out for the user's own."),
+]
+BaseId = Annotated[
+    str | None, Field(min_length=1, description="Id of the knowledge base, from `list_knowledge`. Needed.")
 ]
 Time = Annotated[
     str | None, Field(description="ISO 8601 date or time, such as 2025-03-14 or 2025-03-14T09:30:00+01:00.")
@@ -84,8 +90,13 @@ class Recall(Arguments):
     query: Query
     limit: Annotated[int, Field(ge=1, le=50, description="Most hits.")] = 10
     kinds: Annotated[
-        list[Literal["message", "memory", "fact", "preference", "event", "insight", "segment", "archived"]] | None,
-        Field(min_length=1, description="Only these kinds; `memory` stands for fact, preference, event and insight."),
+        list[Literal["message", "memory", "fact", "preference", "event", "insight", "segment", "archived", "chunk"]]
+        | None,
+        Field(
+            min_length=1,
+            description="Only these kinds; `memory` stands for fact, preference, event and insight, `chunk` for "
+            "passages of documents.",
+        ),
     ] = None
     where: Annotated[
         dict[str, Any] | None,
@@ -193,6 +204,40 @@ class NewKnowledge(Arguments):
     """Arguments of `create_knowledge`."""
 
     name: Annotated[str, Field(min_length=1, max_length=200, description="What to call it.")]
+    description: Annotated[str, Field(max_length=2_000, description="What its documents are about.")] = ""
+
+
+class AddDocument(Arguments):
+    """Arguments of `add_document`."""
+
+    cube: BaseId = None
+    address: Annotated[
+        str | None, Field(min_length=1, description="A public address (http, https) of a page or a file to fetch.")
+    ] = None
+    text: Annotated[
+        str | None, Field(min_length=1, description="Or the whole text, as Markdown or plain. It needs a `name`.")
+    ] = None
+    data: Annotated[
+        str | None,
+        Field(min_length=1, max_length=MOST_DATA, description="Or a small file, in base64. It needs a `name`."),
+    ] = None
+    name: Annotated[
+        str | None,
+        Field(min_length=1, description="What to call it, with the file's ending. The same name makes a new version."),
+    ] = None
+    wait: Annotated[bool, Field(description="Wait until it is read, up to a minute.")] = False
+
+
+class ListDocuments(Arguments):
+    """Arguments of `list_documents`."""
+
+    cube: BaseId = None
+    state: Annotated[
+        Literal["queued", "reading", "chunking", "embedding", "ready", "failed"] | None,
+        Field(description="Only those in this state."),
+    ] = None
+    after: Annotated[str | None, Field(min_length=1, description="`next_after` of the part before.")] = None
+    budget: Budget = BUDGET
 
 
 class Jobs(Arguments):

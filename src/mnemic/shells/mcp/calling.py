@@ -51,7 +51,7 @@ def listed(tools: Sequence[Tool], place: Place) -> list[types.Tool]:
                 read_only_hint=tool.power is Power.READ,
                 destructive_hint=tool.destructive,
                 idempotent_hint=tool.idempotent or tool.power is Power.READ,
-                open_world_hint=False,
+                open_world_hint=tool.outside,
             ),
         )
         for tool in tools

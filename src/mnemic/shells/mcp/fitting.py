@@ -14,7 +14,7 @@ from mnemic.text import estimate_tokens, sound
 
 R = TypeVar("R", bound=Result)
 
-_BESIDE: Final = ("sources", "metadata", "note", "before", "reason")
+_BESIDE: Final = ("sources", "metadata", "note", "before", "reason", "attachments", "notes")
 """Fields without which an entry still says what it says."""
 
 FRAME: Final = 60

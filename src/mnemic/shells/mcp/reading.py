@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemic.errors import InputError
-from mnemic.model import job, memory, message, profile, query, scope
+from mnemic.model import attachment, job, memory, message, profile, query, scope
 from mnemic.shells.mcp import arguments as given
 from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
+from mnemic.shells.mcp.documents import place_of
 from mnemic.shells.mcp.fitting import FRAME, SHARE, cut, fit, written
 from mnemic.text import estimate_tokens, shorten
 
@@ -90,13 +91,6 @@ def read(act: Act, args: given.Read) -> told.ReadItem:
     )  # fmt: skip
 
 
-def list_knowledge(act: Act, args: given.Listing) -> told.Cubes:
-    """List the knowledge bases that the user may read."""
-    found = cubes(act.memory, act.user)
-    kept, left = fit((each for each in found if each.kind == scope.CubeKind.KNOWLEDGE.value), args.budget)
-    return told.Cubes(cubes=kept, left_out=left)
-
-
 def jobs(act: Act, args: given.Jobs) -> told.JobsFound:
     """Tell how background work stands."""
     if args.id is not None:
@@ -130,6 +124,7 @@ def hit_of(hit: query.Hit, budget: int) -> told.Hit:
         speaker=hit.speaker, session=hit.session, cube=hit.cube, truncated=len(text) < len(hit.text),
         valid_to=None if hit.valid_to is None else hit.valid_to.isoformat(), note=hit.note or None,
         sources=[] if hit.kind == "message" else _sources(hit.sources), metadata=_little(hit.metadata, budget),
+        place=None if hit.locator is None else place_of(hit.locator), attachments=_attached(hit.attachments),
     )  # fmt: skip
 
 
@@ -148,10 +143,21 @@ def _cubes(act: Act, named: Sequence[str] | None) -> list[str] | None:
 def _sources(found: Iterable[memory.Source]) -> list[told.SourceOf]:
     return [
         told.SourceOf(
-            message_id=each.message_id, quote=shorten(each.quote, _QUOTE), said_at=each.said_at.isoformat(),
-            speaker=each.speaker,
+            message_id=each.message_id or None, place=None if each.locator is None else place_of(each.locator),
+            quote=shorten(each.quote, _QUOTE), said_at=each.said_at.isoformat(), speaker=each.speaker,
         )
         for each in list(found)[:_SOURCES]
+    ]  # fmt: skip
+
+
+def _attached(found: Sequence[attachment.Attachment]) -> list[told.AttachedTo]:
+    return [
+        told.AttachedTo(
+            id=each.id, kind=each.kind.value, name=shorten(each.name, _QUOTE) or None,
+            caption=shorten(each.caption, _QUOTE) or None, text=shorten(each.text, _QUOTE) or None,
+            description=shorten(each.description, _QUOTE) or None,
+        )
+        for each in found[:_SOURCES]
     ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from mnemic.errors import InputError, NotFoundError
 from mnemic.model.caller import Power
 from mnemic.model.message import StoredMessage
 from mnemic.shells.mcp import arguments as given
-from mnemic.shells.mcp import reading
+from mnemic.shells.mcp import documents, reading
 from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 from mnemic.shells.mcp.fitting import dumped, fit, written
@@ -31,7 +31,7 @@ BUDGET: Final = 6_000
 
 _RECENT: Final = 50  # items
 
-PROFILE, CUBES, RECENT = "profile", "cubes", "recent"
+PROFILE, CUBES, RECENT, DOCUMENTS = "profile", "cubes", "recent", "documents"
 KINDS: Final = {
     PROFILE: ("Profile", "What is known about the user and the people around them."),
     CUBES: ("Cubes", "The cubes that the user may read: their own memory, projects, knowledge bases."),
@@ -62,6 +62,7 @@ def templates(place: Place) -> list[types.ResourceTemplate]:
         for name in (PROFILE, RECENT):
             title, told_ = KINDS[name]
             shapes.append((f"{front}cubes/{{cube}}/{name}", f"{title} of a cube", told_))
+        shapes.append((f"{front}cubes/{{cube}}/{DOCUMENTS}", "Documents", "The documents of a knowledge base."))
     return [
         types.ResourceTemplate(
             name=shape.replace("/", " "), uri_template=f"{SCHEME}://{shape}", title=title, description=told_,
@@ -87,6 +88,9 @@ def read(memory: Memory, place: Place, uri: str) -> str:
             return written(dumped(reading.read(act, given.Read(id=item, budget=BUDGET))))
         case ["cubes", cube, name] if name in (PROFILE, RECENT):
             return written(dumped(_read(Act(memory, place, user, place.cube_of(cube)), name)))
+        case ["cubes", cube, name] if name == DOCUMENTS:
+            act = Act(memory, place, user, place.cube_of(cube))
+            return written(dumped(documents.list_documents(act, given.ListDocuments(cube=cube, budget=BUDGET))))
     raise NotFoundError(f"there is no resource {uri!r}; list the resources and their templates", uri=uri)
 
 

@@ -43,13 +43,38 @@ class Remembered(Result):
     notes: Notes = []
 
 
-class SourceOf(Result):
-    """A message that something stands on."""
+class Passage(Result):
+    """Where a passage stands in a document: cite it so."""
 
-    message_id: str
+    document: Annotated[str, Field(description="The document's name.")]
+    document_id: str
+    page: int | None = None
+    last_page: Annotated[int | None, Field(description="When it goes over several pages.")] = None
+    row: Annotated[int | None, Field(description="Of a table, from 1.")] = None
+    part: Annotated[str | None, Field(description="A sheet, a chapter or an attachment of the document.")] = None
+    headings: Annotated[list[str], Field(description="What leads to it, outermost first.")] = []
+    version: int = 1
+
+
+class SourceOf(Result):
+    """A message that something stands on, or a passage of a document."""
+
+    message_id: str | None = None
+    place: Passage | None = None
     quote: str
     said_at: Moment
     speaker: str
+
+
+class AttachedTo(Result):
+    """A picture, file or sound that came with a message, and what was read from it."""
+
+    id: str
+    kind: str
+    name: str | None = None
+    caption: str | None = None
+    text: str | None = None
+    description: str | None = None
 
 
 class Hit(Result):
@@ -66,6 +91,8 @@ class Hit(Result):
     truncated: Annotated[bool, Field(description="The text was cut to fit; `read` gives the whole.")] = False
     valid_to: Annotated[Moment | None, Field(description="It held until then, and no longer does.")] = None
     note: Annotated[str | None, Field(description="What was corrected or taken back of it since.")] = None
+    place: Annotated[Passage | None, Field(description="Of a passage of a document (kind `chunk`).")] = None
+    attachments: list[AttachedTo] = []
     sources: list[SourceOf] = []
     metadata: dict[str, Any] = {}
 
@@ -227,6 +254,51 @@ class CubeOf(Result):
     kind: Literal["personal", "project", "agent", "knowledge"]
     owner: str
     created_at: Moment
+
+
+class BaseOf(Result):
+    """A knowledge base: documents that can be asked."""
+
+    id: str
+    name: str
+    description: str = ""
+    owner: str
+    documents: int = 0
+    searched: Annotated[bool, Field(description="`recall`, `context` and `ask` look in it without being told.")] = False
+    learns: Annotated[bool, Field(description="What is said about its documents may be remembered in it.")] = False
+    created_at: Moment
+
+
+class Bases(Result):
+    """Knowledge bases."""
+
+    cubes: list[BaseOf]
+    left_out: Left = 0
+
+
+class DocumentOf(Result):
+    """A document. It is found once its state is `ready`."""
+
+    id: str
+    name: str
+    state: Annotated[str, Field(description="queued, reading, chunking, embedding, ready or failed.")]
+    title: str | None = None
+    address: str | None = None
+    pages: int | None = None
+    passages: int | None = None
+    version: int = 1
+    added_at: Moment
+    error: Annotated[str | None, Field(description="Why it could not be read.")] = None
+    error_page: int | None = None
+    notes: Annotated[list[str], Field(description="What was not read, or read otherwise.")] = []
+
+
+class Documents(Result):
+    """Documents of a knowledge base, in the order in which they were added."""
+
+    documents: list[DocumentOf]
+    left_out: Left = 0
+    next_after: Annotated[str | None, Field(description="Give this as `after` for the next ones.")] = None
 
 
 class Cubes(Result):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from mnemic.errors import InputError
 from mnemic.model.caller import Power
 from mnemic.shells.mcp import arguments as given
-from mnemic.shells.mcp import memoryos, reading, writing
+from mnemic.shells.mcp import documents, memoryos, reading, writing
 from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 
@@ -24,7 +24,10 @@ SETS: Final = ("all", OURS, THEIRS)
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool. `destructive`: it takes something away; `idempotent`: a second time it changes nothing more."""
+    """One tool. `destructive`: it takes something away; `idempotent`: a second time it changes nothing more.
+
+    `outside`: it may fetch something from the internet.
+    """
 
     name: str
     title: str
@@ -35,6 +38,7 @@ class Tool:
     power: Power = Power.READ
     destructive: bool = False
     idempotent: bool = False
+    outside: bool = False
     family: str = OURS
 
     @property
@@ -123,15 +127,29 @@ TOOLS: Final[tuple[Tool, ...]] = (
     ),
     Tool(
         "list_knowledge", "List knowledge bases",
-        "List the knowledge bases that this user may read, with the ids that `recall`, `context` and `ask` take as "
-        "`cubes`. Use it when a question is about documents or shared knowledge rather than the user.",
-        given.Listing, told.Cubes, reading.list_knowledge,
+        "List the knowledge bases that this user may read: documents that `recall`, `context` and `ask` find passages "
+        "of, with page and quote. Those that are `searched` are looked in without being named; the ids of the others "
+        "go into `cubes`. Use it when a question is about documents rather than the user.",
+        given.Listing, told.Bases, documents.list_knowledge,
     ),
     Tool(
         "create_knowledge", "Create a knowledge base",
-        "Create an empty knowledge base, apart from the user's own memory. Only when the user asks for one. Give its "
-        "id as `cube` to `remember` to fill it. Look with `list_knowledge` first: each call makes another one.",
-        given.NewKnowledge, told.CubeOf, writing.create_knowledge, Power.WRITE,
+        "Create an empty knowledge base, apart from the user's own memory. Only when the user asks for one. Fill it "
+        "with `add_document`. Look with `list_knowledge` first: each name is there once.",
+        given.NewKnowledge, told.BaseOf, documents.create_knowledge, Power.WRITE,
+    ),
+    Tool(
+        "add_document", "Add a document",
+        "Add a web page or file by its address, a text, or a small file to a knowledge base. It is read in the "
+        "background and can be asked once its state is `ready`. The same name again is a new version. Only when the "
+        "user asks to keep a document; for what they say about themselves use `remember`.",
+        given.AddDocument, told.DocumentOf, documents.add_document, Power.WRITE, idempotent=True, outside=True,
+    ),
+    Tool(
+        "list_documents", "List documents",
+        "List the documents of a knowledge base with their states, and why one could not be read. Use it to see "
+        "what a knowledge base holds, or whether a document that was added is `ready`.",
+        given.ListDocuments, told.Documents, documents.list_documents,
     ),
     Tool(
         "jobs", "Background work",

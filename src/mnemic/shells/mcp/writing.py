@@ -11,7 +11,6 @@ from mnemic.shells.mcp import arguments as given
 from mnemic.shells.mcp import results as told
 from mnemic.shells.mcp.acts import Act
 from mnemic.shells.mcp.fitting import fit
-from mnemic.shells.mcp.reading import cube_of
 from mnemic.text import shorten
 
 SESSION: Final = "mcp"
@@ -81,11 +80,6 @@ def update(act: Act, args: given.Update) -> told.Updated:
         id=changed.id, text=shorten(current.text, _WORDS), version=current.number, kind=changed.kind.value,
         subject=changed.subject,
     )  # fmt: skip
-
-
-def create_knowledge(act: Act, args: given.NewKnowledge) -> told.CubeOf:
-    """Make a knowledge base."""
-    return cube_of(act.memory.cubes.create(args.name, user=act.user, kind="knowledge"))
 
 
 def _steps(steps: Iterable[Step]) -> list[told.StepOf]:

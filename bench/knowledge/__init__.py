@@ -1,0 +1,1 @@
+"""What knowledge bases are measured with."""

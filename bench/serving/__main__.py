@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,8 +34,8 @@ EVERY = 5.0  # seconds between looks at the server's memory
 
 def sentence(chance: random.Random) -> str:
     thing, place = chance.choice(THINGS), chance.choice(PLACES)
-    day, number = chance.randrange(10_000), chance.random()
-    return f"On day {day} I was in {place} and talked about {thing} with number {number:.6f}."
+    day, number = chance.randrange(10_000), chance.randrange(10_000)  # people have words in common
+    return f"On day {day} I was in {place} and talked about {thing} with number {number}."
 
 
 def add(number: int, count: int) -> Call:
@@ -81,23 +82,30 @@ def resident(pid: int) -> float:
     return float("nan")
 
 
-def memory_under_load(address: str, pid: int, minutes: float, connections: int) -> tuple[Load, list[float]]:
-    """Return what came of a long load, and the server's memory every few seconds."""
-    samples: list[float] = []
+def in_views(address: str) -> float:
+    """Return the megabytes in which a server keeps what it searches, up to its setting `cache_megabytes`."""
+    with urllib.request.urlopen(f"{address}/metrics", timeout=60) as told:  # noqa: S310 - on loopback
+        lines = told.read().decode().splitlines()
+    return sum(float(line.split()[-1]) for line in lines if line.startswith("mnemic_view_cache_bytes")) / 1e6
+
+
+def memory_under_load(address: str, pid: int, minutes: float, connections: int) -> list[tuple[float, float]]:
+    """Return the server's memory during a long load, every few seconds: all of it, and what of it is views."""
+    samples: list[tuple[float, float]] = []
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(EVERY):
-            samples.append(resident(pid))
+            samples.append((resident(pid), in_views(address)))
 
     watcher = threading.Thread(target=look)
     watcher.start()
     try:
-        found = load(address, mixed, connections=connections, seconds=minutes * 60)
+        load(address, mixed, connections=connections, seconds=minutes * 60)
     finally:
         over.set()
         watcher.join()
-    return found, samples
+    return samples
 
 
 def row(name: str, found: Load, only: str | None = None) -> str:
@@ -106,12 +114,16 @@ def row(name: str, found: Load, only: str | None = None) -> str:
     return f"| {name} | {count / found.seconds:,.0f} | {times} | {sum(found.errors.values())} |"
 
 
-def show_memory(samples: Sequence[float]) -> None:
+def show_memory(samples: Sequence[tuple[float, float]]) -> None:
     tenth = max(1, len(samples) // 10)
-    steady = samples[2 * tenth :] or samples
-    begin, end = sum(steady[:tenth]) / tenth, sum(steady[-tenth:]) / tenth
-    print(f"\nMemory: {samples[0]:,.0f} MB at first, {max(samples):,.0f} at most; after a fifth of the time")
-    print(f"{begin:,.0f} MB, in the end {end:,.0f} MB ({(end / begin - 1) * 100:+.1f}%).")
+    begin, end = (mean(some) for some in (samples[3 * tenth :][:tenth], samples[-tenth:]))
+    print(f"\nMemory: {samples[0][0]:,.0f} MB at first, {max(held for held, _ in samples):,.0f} at most; after three")
+    print(f"tenths of the time {begin:,.0f} MB beside the views of cubes, in the end {end:,.0f} MB "
+          f"({(end / begin - 1) * 100:+.1f}%); the views are {samples[-1][1]:,.1f} MB.")  # fmt: skip
+
+
+def mean(samples: Sequence[tuple[float, float]]) -> float:
+    return sum(held - views for held, views in samples) / len(samples)
 
 
 def main() -> None:
@@ -122,7 +134,7 @@ def main() -> None:
     asked = parser.parse_args()
     print(f"{platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}, "
           f"{asked.connections} connections, {time.strftime('%Y-%m-%d')}\n")  # fmt: skip
-    samples: list[float] = []
+    samples: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         home = str(Path(folder) / "served")
         Path(folder, "plain").mkdir()
@@ -131,7 +143,7 @@ def main() -> None:
             both = load(address, mixed, connections=asked.connections, seconds=asked.seconds)
             adds = load(address, add, connections=asked.connections, seconds=asked.seconds)
             if asked.minutes:
-                _, samples = memory_under_load(address, server.pid, asked.minutes, 8)
+                samples = memory_under_load(address, server.pid, asked.minutes, 8)
         with process("-m", "bench.serving.plain", str(Path(folder, "plain"))) as (address, _):
             load(address, plain, connections=8, seconds=min(3.0, asked.seconds))
             bare = load(address, plain, connections=asked.connections, seconds=asked.seconds)

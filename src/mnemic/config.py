@@ -20,6 +20,7 @@ from mnemic.errors import InputError
 
 PREFIX: Final = "MNEMIC_"
 FILE: Final = "mnemic.toml"
+_NEEDED: Final = ("PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "LANG")
 PROVIDERS: Final = ("auto", "none", "openai", "anthropic", "local")
 
 
@@ -99,6 +100,24 @@ class Settings:
     """Key for that endpoint."""
     judge_model: str = ""
     """Model name for that endpoint; empty means no judge."""
+    vision_base_url: str = ""
+    """Endpoint of the model that looks at pictures, OpenAI-compatible; empty means OpenAI itself."""
+    vision_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    vision_model: str = ""
+    """Model name for that endpoint; empty means that no model looks at pictures: their words are read all the same."""
+    hear_base_url: str = ""
+    """Endpoint with an `/audio/transcriptions` route, such as http://127.0.0.1:8000/v1; empty means OpenAI itself."""
+    hear_api_key: str = field(default="", repr=False)
+    """Key for that endpoint."""
+    hear_model: str = ""
+    """Model name for that endpoint; empty means that recordings are kept and not heard."""
+    attachment_megabytes: int = 20
+    """Size at most of an image, a file or a sound that comes with a message."""
+    attachments: int = 20
+    """Images, files and sounds that a message may bring."""
+    fetch_attachments: bool = False
+    """Fetch images and files that messages only give the addresses of, from the public internet, in the background."""
     rerank_base_url: str = ""
     """Endpoint with a `/rerank` route (Jina, Cohere, vLLM, llama.cpp); empty means no reranker."""
     rerank_api_key: str = field(default="", repr=False)
@@ -190,6 +209,14 @@ class Settings:
     """Files of one such request at most."""
     serve_origins: str = ""
     """Origins whose pages may call, comma-separated, such as https://app.example.com; empty means none."""
+    file_pages: int = 500
+    """Pages of a file at most."""
+    read_seconds: float = 600.0
+    """Seconds that reading one file may take; pages that are pictures take some seconds each."""
+    read_megabytes: int = 2048
+    """Memory that reading one file may take."""
+    ocr: bool = True
+    """Read the words in pictures and on scanned pages, on this machine (extra `[vision]`)."""
     stm_pages: int = 10
     """Pages of a session that stay in short-term memory."""
     stm_quiet_hours: float = 24.0
@@ -335,6 +362,8 @@ _AT_LEAST: Final = {
     "llm_max_tokens": 1,
     "llm_threads": 1,
     "refine_messages": 1,
+    "attachment_megabytes": 1,
+    "attachments": 1,
     "database_connections": 2,
     "vector_index_from": 1,
     "redis_shards": 1,
@@ -347,6 +376,8 @@ _AT_LEAST: Final = {
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
     "file_megabytes": 1,
+    "file_pages": 1,
+    "read_megabytes": 256,
     "fetch_seconds": 1,
     "serve_max_upload_megabytes": 1,
     "serve_max_files": 1,
@@ -381,6 +412,8 @@ def _validated(settings: Settings) -> Settings:
     for name, least in _AT_LEAST.items():
         if getattr(settings, name) < least:
             raise InputError(name, f"must be {least} or more")
+    if not 1 <= settings.read_seconds <= 86_400:
+        raise InputError("read_seconds", "must be from 1 to 86400")
     for name in ("stm_quiet_hours", "page_gap_hours", "heat_hours"):
         if not 0 < getattr(settings, name) < 1e6:
             raise InputError(name, "must be above 0 hours")
@@ -414,6 +447,11 @@ def _data_directory() -> Path:
 def roaming_folder() -> Path:
     """Return where programs keep settings on Windows."""
     return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+
+
+def process_environment() -> Mapping[str, str]:
+    """Return what a process that reads foreign files needs of the environment: where programs lie, and no secret."""
+    return {name: value for name in _NEEDED if (value := os.environ.get(name))}
 
 
 def named_in_environment() -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Final
 
+from mnemic.core.attaching import Brought, Intake
 from mnemic.errors import InputError, InputFaults
 from mnemic.ids import ID_LIMIT as ID_LIMIT
 from mnemic.ids import check_id as check_id
@@ -51,6 +52,7 @@ class Incoming:
     """A checked message. `dedupe` is None when nothing identifies it: it is new whatever it says.
 
     `zoned` is False when its time came without a zone; `text` is what can be searched, empty when there is none.
+    `content` has no bytes in it any more: they are in what is `brought`.
     """
 
     role: MessageRole
@@ -62,6 +64,7 @@ class Incoming:
     external_id: str | None
     metadata: Mapping[str, Any]
     dedupe: str | None
+    brought: tuple[Brought, ...] = ()
 
 
 def check_count(value: object, field: str, *, least: int = 1, most: int) -> int:
@@ -112,14 +115,17 @@ def check_names(given: object, field: str) -> list[object]:
     return list(given)
 
 
-def read_messages(given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> list[Incoming]:
+def read_messages(
+    given: object, *, user: str, agent: str | None, now: datetime, zone: tzinfo, intake: Intake | None = None
+) -> list[Incoming]:
     """Return the messages of a call, checked; one fault is raised as it is, several as `InputFaults`."""
+    around = _Around(user, agent, zone, intake or Intake())
     found: list[Incoming] = []
     faults: list[InputError] = []
     for number, item in enumerate(_items(given)):
         try:
             moment = now + timedelta(microseconds=number)
-            found.append(_read(item, f"messages[{number}]", user=user, agent=agent, now=moment, zone=zone))
+            found.append(_read(item, f"messages[{number}]", around, moment))
         except InputError as fault:
             faults.append(fault)
     if len(faults) == 1:
@@ -137,16 +143,26 @@ def _items(given: object) -> Iterable[object]:
     raise InputError("messages", f"needs a string, a message or a list of messages, got {type(given).__name__}")
 
 
-def _read(item: object, field: str, *, user: str, agent: str | None, now: datetime, zone: tzinfo) -> Incoming:
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What all messages of a call share."""
+
+    user: str
+    agent: str | None
+    zone: tzinfo
+    intake: Intake
+
+
+def _read(item: object, field: str, around: _Around, now: datetime) -> Incoming:
     message = _as_message(item, field)
     given: object = message.role  # callers without a type checker give anything
     role = ROLES.get(given) if isinstance(given, str) else None
     if role is None:
         raise InputError(f"{field}.role", f"{message.role!r} is not known; known roles: {', '.join(ROLES)}")
-    content = _content(message, field)
-    said_at, zoned = read_time(message.at, f"{field}.at", now=now, zone=zone)
+    content, brought = _content(message, field, around.intake)
+    said_at, zoned = read_time(message.at, f"{field}.at", now=now, zone=around.zone)
     external_id = None if message.id is None else check_id(message.id, f"{field}.id")
-    names = {MessageRole.USER: user, MessageRole.ASSISTANT: agent or "assistant"}
+    names = {MessageRole.USER: around.user, MessageRole.ASSISTANT: around.agent or "assistant"}
     speaker = names.get(role, role.value) if message.name is None else check_id(message.name, f"{field}.name")
     dedupe = None
     if external_id is not None:
@@ -163,6 +179,7 @@ def _read(item: object, field: str, *, user: str, agent: str | None, now: dateti
         external_id=external_id,
         metadata=_metadata(message.metadata, f"{field}.metadata"),
         dedupe=dedupe,
+        brought=brought,
     )
 
 
@@ -182,8 +199,8 @@ def _as_message(item: object, field: str) -> Message:
     return Message(**{"role": "user", "content": None, **known})
 
 
-def _content(message: Message, field: str) -> Any:
-    """Return the content as it is kept: as given, wrapped with the tool calls that came beside it."""
+def _content(message: Message, field: str, intake: Intake) -> tuple[Any, tuple[Brought, ...]]:
+    """Return the content as it is kept: as given but for bytes, wrapped with the tool calls that came beside it."""
     beside = {
         name: value
         for name, value in (("tool_calls", message.tool_calls), ("tool_call_id", message.tool_call_id))
@@ -194,7 +211,8 @@ def _content(message: Message, field: str) -> Any:
     calls = message.tool_calls
     if calls is not None and (not isinstance(calls, Sequence) or isinstance(calls, str)):
         raise InputError(f"{field}.tool_calls", f"needs a list, got {type(calls).__name__}")
-    return _as_json({"content": message.content, **beside} if beside else message.content, f"{field}.content")
+    content, brought = intake.take(message.content, f"{field}.content")
+    return _as_json({"content": content, **beside} if beside else content, f"{field}.content"), brought
 
 
 def _metadata(given: object, field: str) -> Mapping[str, Any]:

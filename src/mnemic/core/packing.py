@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mnemic.core.described import line_of
 from mnemic.model.query import Context, Hit
 from mnemic.text import estimate_tokens, shorten
 
@@ -19,11 +20,16 @@ class Line:
 
 
 def render(hit: Hit) -> str:
-    """Return the line of a hit: date, speaker, words, what was corrected of them; a memory's line names its kind."""
+    """Return the line of a hit: date, speaker, words, what was corrected of them; a memory's line names its kind.
+
+    What came with a message is shown by what was read from it, unless the words say it already.
+    """
     said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
     who = " ".join(hit.speaker.split()) if hit.kind == "message" else f"({hit.kind})"  # a name cannot forge a line
     note = f" [{' '.join(hit.note.split())}]" if hit.note else ""
-    return f"[{said}] {who}: {' '.join(hit.text.split())}{note}"
+    words = " ".join(hit.text.split())
+    beside = "".join(f" {line}" for line in map(line_of, hit.attachments) if line not in words)
+    return f"[{said}] {who}: {words}{beside}{note}"
 
 
 def pack(lines: Sequence[Line], budget: int) -> Context:

@@ -21,7 +21,7 @@ from mnemic.core.asked import Asks
 from mnemic.core.features import K1, KINDS_OF, B, Scene, features_of, of_sessions
 from mnemic.core.fusion import Fusion, chance, chances
 from mnemic.core.scanning import nearness
-from mnemic.model.index import CubeView, Posting, Vector
+from mnemic.model.index import CHUNK, SECTION, CubeView, Posting, Vector
 
 Scores = NDArray[np.float32]
 """Shape (entries,), each 0 to 1."""
@@ -100,8 +100,8 @@ class Looked:
     verbatim: Scores
 
 
-SAID: Final = ("message", "segment")
-"""The kinds of entries that are what was said, not what was derived from it."""
+SAID: Final = ("message", "segment", CHUNK, SECTION)
+"""The kinds of entries that are what was said or written, not a statement that was derived from it."""
 
 _DAY = 86_400_000_000  # microseconds
 _LUKEWARM = 5.0  # heat at which a topic gives half of its boost: the threshold of promotion
@@ -190,8 +190,8 @@ def term_weights(found: Standing, terms: int, said: NDArray[np.bool_]) -> list[f
 
 
 def messages_in(view: CubeView) -> NDArray[np.bool_]:
-    """Tell of each entry whether it is of a message: topics and memories say the same again."""
-    return np.array([name == "message" for name in view.kind_names] or [False])[view.kinds]
+    """Tell of each entry whether it is of a message or a passage: topics, summaries and memories say the same again."""
+    return np.array([name in ("message", CHUNK) for name in view.kind_names] or [False])[view.kinds]
 
 
 def cosine(view: CubeView, question: Question, eligible: NDArray[np.bool_], worded: Scores) -> Scores:

@@ -23,6 +23,12 @@ Halves = NDArray[np.float16]
 Codes = tuple[NDArray[np.uint64], ...]
 """The signs of the components of rows as bits: an array of shape (rows,) for each 64 components."""
 
+CHUNK: Final = "chunk"
+"""The kind of entries that are passages of documents."""
+
+SECTION: Final = "section"
+"""The kind of entries that sum up a section of a document, or all of it; searched only on request."""
+
 Posting = tuple[NDArray[np.int64], NDArray[np.int64] | NDArray[np.float32]]
 """The keys of the entries that hold a term, ascending, and how often it stands in each; what stands there only in part
 counts less than once."""
@@ -32,7 +38,7 @@ counts less than once."""
 class Entry:
     """One searchable passage, as it is written. `start:end` are its offsets in the owner's text.
 
-    `kind` is `message`, `segment` or a memory kind; `owner` the id of that message, segment or memory. `said_at` and
+    `kind` is `message`, `segment`, `chunk`, `section` or a memory kind; `owner` the id of what it is of. `said_at` and
     `valid_to` are microseconds; a live entry is one that a plain search may return (not superseded, not archived).
     """
 

@@ -28,6 +28,9 @@ REFINE: Final = "refine"
 REORGANIZE: Final = "reorganize"
 """The job that merges what says the same, sums up what belongs together, and closes plans that are over."""
 
+DESCRIBE: Final = "describe"
+"""The job that reads what came with messages: pictures, files, sounds."""
+
 QUICK: Final = "quick"
 """The lane of work that a processor does in moments."""
 
@@ -94,6 +97,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(RETEXT, priority=Priority.BACKGROUND),
         Kind(REFINE, lane=SLOW, cost=8.0),
         Kind(REORGANIZE, lane=SLOW, priority=Priority.BACKGROUND, cost=8.0),
+        Kind(DESCRIBE, lane=SLOW, cost=4.0),
     )
 }
 """Every kind of job that there is."""

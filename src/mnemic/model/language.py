@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
@@ -11,11 +11,20 @@ TurnRole = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture in a prompt: its media type, and its bytes as base64."""
+
+    media: str
+    data: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """One turn of a prompt."""
+    """One turn of a prompt. Pictures are for models that look at them, and stand in a user's turn, before its text."""
 
     role: TurnRole
     text: str
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from mnemic.model.attachment import Attachment
+
 Json = Any
 """A value that JSON can hold."""
 
@@ -26,8 +28,8 @@ class Message:
     """One turn as a caller gives it.
 
     `content` is a string, or a list of parts as chat APIs write them: `{"type": "text", "text": ...}`, images, files,
-    audio, tool calls and results. `at` is when it was said (now, when absent); without a zone it is read in the zone
-    of the settings. `id` is the caller's own and unique in its session.
+    audio, tool calls and results (`docs/multimodal.md`). `at` is when it was said (now, when absent); without a zone
+    it is read in the zone of the settings. `id` is the caller's own and unique in its session.
     """
 
     role: str
@@ -46,7 +48,10 @@ Messages = str | Message | Mapping[str, Json] | Sequence[str | Message | Mapping
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message as the store holds it. `text` is what of it can be searched; `content` is verbatim."""
+    """A message as the store holds it. `text` is what of it can be searched; `content` is verbatim but for bytes.
+
+    What came with it besides words is in its `attachments`, where it is shown by itself: `get`, `list`, `explain`.
+    """
 
     id: str
     cube_key: int
@@ -63,6 +68,7 @@ class StoredMessage:
     external_id: str | None = None
     agent: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    attachments: tuple[Attachment, ...] = ()
 
     def __repr__(self) -> str:
         return f"<StoredMessage {self.id} {self.said_at:%Y-%m-%d} {self.speaker}: {self.text[:70]!r}>"

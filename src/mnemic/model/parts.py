@@ -7,10 +7,16 @@ finds the field that is wrong; reading it gives the words that an index can use 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from mnemic.errors import InputError
+
+BLOB: Final = "blob"
+"""The key of a part whose bytes are kept apart: `{"digest": …, "media": …, "size": …}`."""
+
+_BYTES: Final = ("bytes", "data", "path", BLOB)
 
 PAYLOADS: Final[Mapping[str, tuple[str, ...]]] = {
     "text": ("text",),
@@ -19,14 +25,14 @@ PAYLOADS: Final[Mapping[str, tuple[str, ...]]] = {
     "refusal": ("refusal",),
     "thinking": ("thinking",),
     "reasoning": ("text", "summary", "content"),
-    "image_url": ("image_url",),
-    "input_image": ("image_url", "file_id"),
-    "image": ("source", "url", "data", "caption"),
-    "file": ("file", "source", "url", "name"),
-    "input_file": ("file_id", "file_data", "file_url", "filename"),
-    "document": ("source", "content"),
-    "input_audio": ("input_audio", "data"),
-    "audio": ("audio", "data", "transcript", "id"),
+    "image_url": ("image_url", "url", *_BYTES),
+    "input_image": ("image_url", "file_id", *_BYTES),
+    "image": ("source", "url", "image_url", *_BYTES, "caption"),
+    "file": ("file", "source", "url", "file_data", "file_id", *_BYTES, "name"),
+    "input_file": ("file_data", "file_id", "file_url", *_BYTES, "filename"),
+    "document": ("source", "content", "url", "file_data", *_BYTES),
+    "input_audio": ("input_audio", *_BYTES),
+    "audio": ("audio", "source", "url", *_BYTES, "transcript", "id"),
     "tool_use": ("name",),
     "tool_call": ("name", "function"),
     "function_call": ("name",),
@@ -34,6 +40,19 @@ PAYLOADS: Final[Mapping[str, tuple[str, ...]]] = {
     "function_call_output": ("output",),
 }
 """The known types of parts, each with the keys of which one must be there."""
+
+VIDEOS: Final = frozenset({"video", "video_url", "input_video"})
+"""Types of parts that are known, and refused."""
+
+NO_VIDEO: Final = "is a video, which is not taken; give single pictures of it, or its sound"
+"""What is said of one."""
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+MEDIA: Final = frozenset({
+    "image_url", "input_image", "image", "file", "input_file", "document", "input_audio", "audio",
+})  # fmt: skip
+"""The types of parts that may hold more than words."""
 
 _MEDIA: Final[Mapping[str, str]] = {
     "image_url": "[image]",
@@ -74,11 +93,63 @@ def _check_part(part: Any, field: str) -> None:
         raise InputError(f"{field}.type", f"is missing; known types: {', '.join(PAYLOADS)}")
     payloads = PAYLOADS.get(kind) if isinstance(kind, str) else None
     if payloads is None:
+        if kind in VIDEOS:
+            raise InputError(f"{field}.type", NO_VIDEO)
         raise InputError(f"{field}.type", f"{kind!r} is not known; known types: {', '.join(PAYLOADS)}")
     if all(part.get(name) is None for name in payloads):
         raise InputError(f"{field}.{payloads[0]}", f"is missing: a part of type {kind} needs {' or '.join(payloads)}")
     if payloads == ("text",) and not isinstance(part["text"], str):
         raise InputError(f"{field}.text", f"is of type {type(part['text']).__name__}; give a string")
+    if BLOB in part and BLOB in payloads:
+        check_blob(part[BLOB], f"{field}.{BLOB}")
+
+
+def check_blob(blob: Any, field: str) -> None:
+    """Raise `InputError` for what does not refer to a stored file."""
+    if not isinstance(blob, Mapping):
+        raise InputError(field, f"is of type {type(blob).__name__}; give an object with digest, media and size")
+    digest, size = blob.get("digest"), blob.get("size")
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise InputError(f"{field}.digest", "needs the SHA-256 of a stored file in hex")
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise InputError(f"{field}.size", "needs a number of bytes")
+    if not isinstance(blob.get("media"), str):
+        raise InputError(f"{field}.media", "needs a media type such as image/png")
+
+
+def media_parts(content: Any) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the parts of content that hold more than words, each with its number.
+
+    Parts of the content count from 0; those inside of a tool's result follow behind the last one.
+    """
+    inner = content.get("content") if isinstance(content, Mapping) else content
+    if not isinstance(inner, Sequence) or isinstance(inner, str | bytes):
+        return
+    within: list[Any] = []
+    for number, part in enumerate(inner):
+        if not isinstance(part, Mapping):
+            continue
+        if part.get("type") in MEDIA:
+            yield number, part
+        elif part.get("type") == "tool_result" and isinstance(part.get("content"), Sequence):
+            within += [each for each in part["content"] if isinstance(each, Mapping) and each.get("type") in MEDIA]
+    yield from enumerate(within, len(inner))
+
+
+def is_attached(part: Mapping[str, Any]) -> bool:
+    """Tell whether a stored part came with bytes, or with an address where they are."""
+    return BLOB in part or bool(address_of(part))
+
+
+def address_of(part: Mapping[str, Any]) -> str:
+    """Return the address that a part gives in the place of bytes; empty when there is none."""
+    for name in ("url", "file_url", "image_url", "source", "file", "audio", "input_audio"):
+        value = part.get(name)
+        if isinstance(value, Mapping):
+            value = value.get("url")
+        if isinstance(value, str) and value.lower().startswith(("http://", "https://")):
+            return value
+    return ""
 
 
 def searchable_text(content: Any) -> str:

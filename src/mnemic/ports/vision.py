@@ -1,4 +1,4 @@
-"""Seeing and hearing: the words in a picture, what a picture shows, what is said in a recording."""
+"""The words in a picture, and what is said in a recording. Models that look at pictures are `ports.llm`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from mnemic.model.seen import Line, Seen, Utterance
+from mnemic.model.seen import Line, Utterance
 
 
 class WordsInPictures(Protocol):
@@ -19,21 +19,15 @@ class WordsInPictures(Protocol):
         ...
 
 
-class Vision(Protocol):
-    """A model that looks at pictures."""
-
-    name: str
-
-    def look(self, picture: bytes, media: str, *, beside: str = "") -> Seen:
-        """Return what is to be seen; `beside` is what was said with it. Raises `LanguageError`."""
-        ...
-
-
 class Hearing(Protocol):
     """A model that writes down what is said."""
 
     name: str
 
     def hear(self, sound: Path, media: str) -> Sequence[Utterance]:
-        """Return what is said, in order. Raises `ModelError`."""
+        """Return what is said, in order. Raises `LanguageError`; its `passing` says whether trying again can help."""
+        ...
+
+    def close(self) -> None:
+        """End connections of its own."""
         ...

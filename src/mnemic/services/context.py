@@ -12,6 +12,7 @@ from mnemic.model.message import StoredMessage
 from mnemic.model.query import Context, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.attached import attachments_of
 from mnemic.services.hits import message_hit, with_notes
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
@@ -83,6 +84,7 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
     best = [hit for hit in results if hit.kind == "message" and hit.cube == cube.id][:_EXPANDED]
     stored = tx.messages.get(cube.key, [hit.id for hit in best])
     beside: list[Hit] = []
+    near: dict[str, StoredMessage] = {}
     for hit in best:
         message = stored.get(hit.id)
         if message is None:
@@ -93,7 +95,9 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
             asking = min(message, neighbour, key=lambda turn: turn.position)
             share = ANSWERING if traits_of(asking.text) & Trait.ASKS else BESIDE
             beside.append(message_hit(neighbour, cube, hit.score * share))
-    return beside
+            near[neighbour.id] = neighbour
+    attached = attachments_of(tx, cube.key, near.values())
+    return [replace(hit, attachments=attached[hit.id]) if hit.id in attached else hit for hit in beside]
 
 
 def _order(hit: Hit) -> tuple[object, ...]:

@@ -27,6 +27,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.attached import with_attachments
 from mnemic.services.indexing import embed_texts, indexed_text, put_memory
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
@@ -53,7 +54,8 @@ class Curate:
     def get(self, item_id: object, *, user: object, cube: object = None) -> Item:
         """Return a message or a memory; see `Memory.get`."""
         with self._store.read() as tx:
-            return find_item(tx, readable(self._scoping, tx, user, cube), check_id(item_id, "id"))
+            item = find_item(tx, readable(self._scoping, tx, user, cube), check_id(item_id, "id"))
+            return item if isinstance(item, Memory) else with_attachments(tx, item.cube_key, [item])[0]
 
     def history(self, item_id: object, *, user: object, cube: object = None) -> Sequence[Version]:
         """Return the versions of a memory; see `Memory.history`."""

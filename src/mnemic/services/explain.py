@@ -18,6 +18,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.counts import Totals
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.attached import with_attachments
 from mnemic.services.curate import find_item
 from mnemic.services.hits import source_of
 from mnemic.services.scoping import Scoping
@@ -48,7 +49,7 @@ class Explain:
             item = find_item(tx, target, check_id(item_id, "id"))
             if isinstance(item, Memory):
                 return _of_memory(tx, item)
-            return _of_message(tx, item)
+            return _of_message(tx, with_attachments(tx, item.cube_key, [item])[0])
 
     def stats(self, *, user: object, cube: object = None) -> Stats:
         """Return the counts of a cube; see `Memory.stats`."""

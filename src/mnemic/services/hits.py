@@ -9,7 +9,9 @@ from datetime import datetime
 from typing import Final
 
 from mnemic.core.claims import taken_back
+from mnemic.core.described import read_text
 from mnemic.core.ranking import Ranked
+from mnemic.model.attachment import Attachment
 from mnemic.model.index import CubeView
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import StoredMessage
@@ -17,11 +19,13 @@ from mnemic.model.moment import from_micros
 from mnemic.model.query import Hit, Why
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Transaction
+from mnemic.services.attached import attachments_of
 from mnemic.text import fold, shorten
 
 MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 """The kinds of long-term memories."""
 
+_SAID: Final = 300  # characters of a message that are shown before what was read from its attachment
 _BY_HAND: Final = (Change.EDITED, Change.RESTORED)
 
 SEGMENT: Final = "segment"
@@ -37,15 +41,18 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
     )
     memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
     segments = tx.segments.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind == SEGMENT])
+    attached = attachments_of(tx, cube.key, messages.values())
     hits: list[Hit] = []
     for item, kind, owner in zip(ranked, kinds, owners, strict=True):
         why = _why(item, ranked) if explain else None
         if kind == "message" and owner in messages:
-            hits.append(
-                message_hit(
-                    messages[owner], cube, item.score, (int(view.starts[item.place]), int(view.ends[item.place])), why
-                )
-            )
+            span = (int(view.starts[item.place]), int(view.ends[item.place]))
+            found = attached.get(owner, ())
+            read = next((each for each in found if each.id == view.versions[item.place]), None)
+            if read is None:
+                hits.append(replace(message_hit(messages[owner], cube, item.score, span, why), attachments=found))
+            else:
+                hits.append(_read_hit(message_hit(messages[owner], cube, item.score, why=why), found, read, span))
         elif kind in MEMORY_KINDS and owner in memories:
             hits.append(_memory_hit(memories[owner], cube, view, item, why))
         elif kind == SEGMENT and owner in segments:
@@ -109,6 +116,12 @@ def message_hit(
         metadata=message.metadata,
         why=why,
     )
+
+
+def _read_hit(hit: Hit, attached: tuple[Attachment, ...], read: Attachment, span: tuple[int, int]) -> Hit:
+    """Return a message that was found by what was read from its attachment: what was said, then that passage."""
+    said = shorten(hit.text, _SAID)
+    return replace(hit, text=f"{said}\n{read_text(read)[span[0] : span[1]]}", attachments=attached)
 
 
 def _memory_hit(memory: Memory, cube: Cube, view: CubeView, item: Ranked, why: Why | None) -> Hit:

@@ -1,11 +1,17 @@
-"""Index entries: of messages one for each passage, of memories one for each version, so that the past is found."""
+"""Index entries: of messages one for each passage, of memories one for each version, so that the past is found.
+
+Of a document, each chunk has one entry. It is hidden until its version is published, and follows it from then on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from mnemic.core.chunking import indexed
+from mnemic.core.described import read_text
 from mnemic.core.extraction.attributes import attribute_of
-from mnemic.model.index import Entry, Vector
+from mnemic.model.document import Chunk, ChunkKind, DocumentState, DocumentVersion
+from mnemic.model.index import CHUNK, SECTION, Entry, Vector
 from mnemic.model.memory import Change, Memory, Segment, Version
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.moment import to_micros
@@ -89,6 +95,36 @@ def segment_entry(segment: Segment, centroid: Vector, *, live: bool = True) -> E
     )
 
 
+def chunk_entry(chunk: Chunk, since: DocumentVersion, version: DocumentVersion, vector: Vector | None = None) -> Entry:
+    """Return the entry of a chunk that stands in `version`, and has stood since the version `since`.
+
+    Passages that are searched are neighbours in their document; those of a version that is not published, or not any
+    more, are only neighbours of each other. Summaries stand beside nothing.
+    """
+    begun = to_micros(since.valid_from or since.stored_at)
+    is_summary = chunk.kind in (ChunkKind.SECTION, ChunkKind.DOCUMENT)
+    is_ready = version.state is DocumentState.READY
+    live = is_ready and version.valid_to is None
+    ended = None if live else to_micros(version.valid_to) if is_ready and version.valid_to is not None else begun
+    return Entry(
+        kind=SECTION if is_summary else CHUNK,
+        owner=chunk.id,
+        text=chunk_text(chunk),
+        speaker="",
+        said_at=begun,
+        vector=vector,
+        session_id=None if is_summary else chunk.document_id if live else version.id,
+        position=chunk.position,
+        valid_to=ended,
+        live=live,
+    )
+
+
+def chunk_text(chunk: Chunk) -> str:
+    """Return what search reads of a chunk: the headings that lead to it, and its text."""
+    return indexed(chunk.locator.headings, chunk.text)
+
+
 def identity(entry: Entry) -> tuple[str, str | None, int]:
     """Return what tells an entry apart: its owner, the version it is of, where in the text it starts."""
     return (entry.owner, entry.version_id, entry.start)
@@ -96,14 +132,18 @@ def identity(entry: Entry) -> tuple[str, str | None, int]:
 
 def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[tuple[str, str | None, int], str]:
     """Return what search reads of entries, by their identities, from what they stand for; what is gone is left out."""
-    owners = list(dict.fromkeys(entry.owner for entry in entries))
+    chunks = tx.chunks.get(cube_key, {entry.owner for entry in entries if entry.kind in (CHUNK, SECTION)})
+    owners = list(dict.fromkeys(entry.owner for entry in entries if entry.owner not in chunks))
     messages = tx.messages.get(cube_key, owners)
     memories = tx.memories.get(cube_key, owners)
     segments = tx.segments.get(cube_key, [owner for owner in owners if owner not in messages and owner not in memories])
+    read = _read_texts(tx, cube_key, [entry for entry in entries if entry.version_id and entry.owner in messages])
     found: dict[tuple[str, str | None, int], str] = {}
     for entry in entries:
-        if entry.owner in messages:
-            text = messages[entry.owner].text
+        if entry.owner in chunks:
+            found[identity(entry)] = chunk_text(chunks[entry.owner])
+        elif entry.owner in messages:
+            text = read.get(entry.version_id, "") if entry.version_id else messages[entry.owner].text
             found[identity(entry)] = text[entry.start : entry.end] if entry.end else text
         elif entry.owner in memories:
             memory = memories[entry.owner]
@@ -112,6 +152,13 @@ def entry_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Map
         elif entry.owner in segments:
             found[identity(entry)] = segment_text(segments[entry.owner][0])
     return found
+
+
+def _read_texts(tx: Transaction, cube_key: int, entries: Sequence[Entry]) -> Mapping[str, str]:
+    """Return what was read from the attachments that entries of messages are of, by their ids."""
+    ids = list(dict.fromkeys(entry.version_id for entry in entries if entry.version_id))
+    found = tx.attachments.get(cube_key, ids) if ids else {}
+    return {each: read_text(attachment) for each, attachment in found.items()}
 
 
 def segment_text(segment: Segment) -> str:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from mnemic.core.breaker import Breaker
 from mnemic.errors import BudgetError, InputError, LanguageError, ModelError, StoreError
@@ -30,11 +30,16 @@ from mnemic.text import estimate_tokens, sound
 from mnemic.tracing import carried, current, tracing
 from mnemic.wire.completions import Heard, prompt_of
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 NONE_CONFIGURED: Final = "no language model is configured; set MNEMIC_LLM_MODEL, or give one as Memory(llm=)"
 """What a caller is told who asks for a model where there is none."""
 
+
+A_PICTURE: Final = 1_000
+"""Tokens that a picture counts for when its server has not told: about what one of 1,000 by 1,000 pixels costs."""
 
 _ANOTHER: Final = "other"  # what figures call a model that a caller has named
 
@@ -118,6 +123,20 @@ class Language:
             raise
         finally:  # a caller that stops listening has been answered in part
             account.close(reply, None)
+
+    def spend(self, work: Callable[[], T], *, purpose: str, cube_key: int) -> T:
+        """Return what other work of the model gives, such as hearing: within the budget of calls, and accounted."""
+        account = self._begun(Prompt(()), purpose, cube_key, purpose)
+        try:
+            with tracing(span=account.span.id):
+                found = work()
+            account.close(Reply("", self.name), None)
+        except ModelError as error:
+            account.close(None, error)
+            raise
+        finally:
+            account.close(None, None)
+        return found
 
     def relay(self, request: Mapping[str, Any], *, purpose: str, cube_key: int) -> Mapping[str, Any]:
         """Return the model's server's own answer to a request. Raises `BudgetError`, `LanguageError`, `InputError`."""
@@ -329,11 +348,11 @@ class _Account:
 
 
 def _tokens(prompt: Prompt) -> int:
-    return sum(estimate_tokens(turn.text) for turn in prompt.turns)
+    return sum(estimate_tokens(turn.text) + A_PICTURE * len(turn.pictures) for turn in prompt.turns)
 
 
 def _sound_prompt(prompt: Prompt) -> Prompt:
-    turns = tuple(Turn(turn.role, sound(turn.text)) for turn in prompt.turns)
+    turns = tuple(Turn(turn.role, sound(turn.text), turn.pictures) for turn in prompt.turns)
     return replace(prompt, turns=turns, model=sound(prompt.model))
 
 

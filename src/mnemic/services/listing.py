@@ -18,6 +18,7 @@ from mnemic.model.memory import Memory, MemoryKind
 from mnemic.model.query import AllOf, Compare, Filter
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.attached import with_attachments
 from mnemic.services.paging import every_page
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
@@ -80,13 +81,13 @@ class Listing:
             found: list[Item] = []
             if chosen is not None:
                 found += _matching(tx, target, wanted, _of_session(chosen, name), page)
-                return tuple(found)
+                return _whole(tx, target, found)
             if MESSAGE in wanted:
                 found += tx.messages.list(target.key, session=name, after=start, limit=page.limit, newest=back)
             kinds_of_memory = [kind for kind in wanted if kind != MESSAGE]
             if kinds_of_memory:
                 found += _memories(tx, target, kinds_of_memory, name, page)
-        return tuple(sorted(found, key=lambda item: item.id, reverse=back)[: page.limit])
+            return _whole(tx, target, sorted(found, key=lambda item: item.id, reverse=back)[: page.limit])
 
     def iterate(
         self,
@@ -107,6 +108,13 @@ class Listing:
             )
 
         return every_page(page, after, PAGE)
+
+
+def _whole(tx: Transaction, cube: Cube, items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return items, the messages among them with what came with them."""
+    messages = with_attachments(tx, cube.key, [each for each in items if not isinstance(each, Memory)])
+    told = {each.id: each for each in messages}
+    return tuple(told.get(each.id, each) for each in items)
 
 
 def _memories(tx: Transaction, cube: Cube, kinds: Sequence[str], session: str | None, page: _Page) -> Sequence[Item]:

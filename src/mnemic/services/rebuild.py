@@ -6,8 +6,12 @@ owner has forgotten stays forgotten. Useful after an upgrade whose rules read mo
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 from mnemic.core.claims import is_by_hand
-from mnemic.model.job import ORGANIZE
+from mnemic.model.attachment import AttachmentState
+from mnemic.model.job import DESCRIBE, ORGANIZE
 from mnemic.model.memory import Memory
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -17,6 +21,7 @@ from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 
 _BATCH = 500  # memories read together
+_ATTACHMENTS = 10_000  # attachments that are read again by one call
 
 
 class Rebuild:
@@ -39,7 +44,17 @@ class Rebuild:
             tx.index.remove(target.key, segments)
             tx.erasing.segments(target.key, segments)
             tx.erasing.set_underived(target.key)
+            _read_attachments_again(tx, target, self._clock.now())
             return enqueue(tx, target.key, ORGANIZE, self._clock.now())
+
+
+def _read_attachments_again(tx: Transaction, cube: Cube, now: datetime) -> None:
+    """Let what could not be read of attachments be tried again: what was missing may be there by now."""
+    states = (AttachmentState.FAILED, AttachmentState.SKIPPED)
+    again = [each for state in states for each in tx.attachments.waiting(cube.key, _ATTACHMENTS, state)]
+    if again:
+        tx.attachments.put([replace(each, state=AttachmentState.QUEUED, error="") for each in again])
+        enqueue(tx, cube.key, DESCRIBE, now)
 
 
 def _drop_memories(tx: Transaction, cube: Cube) -> None:

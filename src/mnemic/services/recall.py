@@ -28,7 +28,7 @@ from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
 from mnemic.model.figure import SEARCH_SECONDS
-from mnemic.model.index import CubeView, Posting, Vector
+from mnemic.model.index import CHUNK, SECTION, CubeView, Posting, Vector
 from mnemic.model.memory import MemoryKind
 from mnemic.model.moment import to_micros
 from mnemic.model.query import Filter, Hit, Results, SearchOptions
@@ -48,8 +48,8 @@ from mnemic.text import Sought, content_terms, sought, words
 ARCHIVED: Final = "archived"
 """What asks for the segments that the middle tier has let go of."""
 
-KINDS: Final = ("message", SEGMENT, ARCHIVED, *MEMORY_KINDS)
-DEFAULT_KINDS: Final = ("message", *(kind for kind in MEMORY_KINDS if kind != MemoryKind.INSIGHT))
+KINDS: Final = ("message", CHUNK, SECTION, SEGMENT, ARCHIVED, *MEMORY_KINDS)
+DEFAULT_KINDS: Final = ("message", CHUNK, *(kind for kind in MEMORY_KINDS if kind != MemoryKind.INSIGHT))
 LIMIT: Final = 1_000
 """Hits that one search may ask for."""
 

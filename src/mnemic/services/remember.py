@@ -25,6 +25,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import SessionTail, Store, Transaction
+from mnemic.services.attaching import Attaching
 from mnemic.services.indexing import message_entries
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
@@ -65,12 +66,21 @@ class Remember:
     """The use case of `add`."""
 
     def __init__(
-        self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, zone: tzinfo, gap: timedelta
+        self,
+        store: Store,
+        embedder: Embedder,
+        clock: Clock,
+        scoping: Scoping,
+        attaching: Attaching,
+        *,
+        zone: tzinfo,
+        gap: timedelta,
     ) -> None:
         self._store = store
         self._embedder = embedder
         self._clock = clock
         self._scoping = scoping
+        self._attaching = attaching
         self._zone = zone
         self._gap = gap
 
@@ -86,6 +96,7 @@ class Remember:
     ) -> Added:
         """Store messages; see `Memory.add`."""
         prepared = self.prepare(messages, user=user, session=session, agent=agent, cube=cube, task=task)
+        self._keep_files(prepared)
         try:
             stored = self._write(prepared)
         except NotFoundError:
@@ -112,7 +123,9 @@ class Remember:
         target = None if cube is None else check_id(cube, "cube")
         work = None if task is None else check_id(task, "task")
         now = self._clock.now()
-        incoming = read_messages(messages, user=principal, agent=assistant, now=now, zone=self._zone)
+        incoming = read_messages(
+            messages, user=principal, agent=assistant, now=now, zone=self._zone, intake=self._attaching.intake()
+        )
         empty = [Skipped(number, "empty: it has nothing that can be remembered") for number, message
                  in enumerate(incoming) if not message.text.strip()]  # fmt: skip
         filled = [(number, message) for number, message in enumerate(incoming) if message.text.strip()]
@@ -140,6 +153,8 @@ class Remember:
             for number, message_id in fresh.items()
         ]
         job = _append(tx, tail, stored, [pieces[number] for number in fresh], revision, prepared.now, self._gap)
+        brought = [pieces[number].message.brought for number in fresh]
+        self._attaching.note(tx, cube, list(zip(stored, brought, strict=True)), prepared.now)
         if prepared.task is not None and job is not None:
             tx.jobs.note_task(cube.key, prepared.task, job)
         left = tuple(sorted((*prepared.empty, *skipped), key=_by_index))
@@ -150,6 +165,16 @@ class Remember:
             cube, added = self.put(tx, prepared)
         self._scoping.remember(cube)
         return added
+
+    def _keep_files(self, prepared: Prepared) -> None:
+        """Write down what messages bring, before the transaction; a cube that is not there yet gets it in that."""
+        brought = [each for piece in prepared.pieces.values() for each in piece.message.brought]
+        if not any(each.data is not None for each in brought):
+            return
+        with self._store.read() as tx:
+            scope = self._scoping.for_read(tx, prepared.user, prepared.cube, needed=Power.WRITE)
+        for cube in scope.cubes:
+            self._attaching.keep(cube.id, brought)
 
     def _without_known(
         self, user: str, cube: str | None, session: str, filled: Sequence[tuple[int, Incoming]]

@@ -44,6 +44,11 @@ class Scoping:
             raise KeyRefusedError("nobody was named for whom this call is made; give a key")
         return found or LOCAL
 
+    @property
+    def at_home(self) -> bool:
+        """Whether a call comes from the program that has the memory to itself, as which it may name files."""
+        return not self._guarded and acting.caller() is None
+
     def principal(self, user: object, needed: Power = Power.READ) -> str:
         """Return the name under which the store knows a user. Raises `AccessError` when the key reaches less far."""
         named, caller = check_id(user, "user"), self.caller()

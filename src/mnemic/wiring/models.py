@@ -13,6 +13,7 @@ from mnemic.errors import InputError
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel, ListsModels
 from mnemic.ports.reranker import Reranker
+from mnemic.ports.vision import Hearing
 
 if TYPE_CHECKING:
     from mnemic.backends.models.pull_gguf import Recommended
@@ -118,6 +119,28 @@ def build_judge(settings: Settings) -> LanguageModel | None:
     return _remote_llm(
         "openai", settings.judge_base_url, settings.judge_api_key, settings.judge_model,
         timeout=settings.patience, tries=settings.llm_tries, settings="judge",
+    )  # fmt: skip
+
+
+def build_vision(settings: Settings) -> LanguageModel | None:
+    """Return the model that looks at pictures, None when none is configured; it is reached when it is first used."""
+    if not settings.vision_model:
+        return None
+    return _remote_llm(
+        "openai", settings.vision_base_url, settings.vision_api_key, settings.vision_model,
+        timeout=settings.patience, tries=settings.llm_tries, settings="vision",
+    )  # fmt: skip
+
+
+def build_hearing(settings: Settings) -> Hearing | None:
+    """Return the model that hears recordings, None when none is configured; it is reached when it is first used."""
+    if not settings.hear_model:
+        return None
+    from mnemic.backends.models.hearing import ServedHearing  # noqa: PLC0415
+
+    return ServedHearing(
+        settings.hear_base_url, settings.hear_api_key, settings.hear_model,
+        timeout=settings.patience, tries=settings.llm_tries,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
+from mnemic.model.job import DESCRIBE
 from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
@@ -30,6 +31,7 @@ from mnemic.runtime.waiting import Waiting
 from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
+from mnemic.services.attaching import Attaching
 from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
@@ -67,6 +69,7 @@ from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
 from mnemic.wiring.work import background_of, handlers_of
@@ -89,6 +92,7 @@ class Parts:
     keeper: BlobKeeper
     scoping: Scoping
     remember: Remember
+    attaching: Attaching
     recall: Recall
     contexts: Contexts
     answer: AnswerService
@@ -226,11 +230,12 @@ def _assembled(
     keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
-    remember = _remember(settings, store, embedder, clock, scoping)
+    media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
+    remember = _remember(settings, store, embedder, clock, scoping, media.attaching)
     answers = answers_of(settings, store, clock, scoping, recall, language)
     settle = partial(_settle, organize, forget := Forget(store, clock, scoping))
     access = access_of(settings, store, clock, scoping)
-    handlers = handlers_of(organize, reorganizing, reader)
+    handlers = {**handlers_of(organize, reorganizing, reader), DESCRIBE: media.describing.work}
     work = background_of(settings, store, clock, scoping, handlers, settle, access.audit.prune)
     return Parts(
         settings=settings,
@@ -242,6 +247,7 @@ def _assembled(
         keeper=keeper,
         scoping=scoping,
         remember=remember,
+        attaching=media.attaching,
         recall=recall,
         contexts=answers.contexts,
         answer=answers.extractive,
@@ -262,7 +268,7 @@ def _assembled(
         preview=_preview(settings, store, embedder, clock, scoping, language),
         access=access,
         settle=settle,
-        close_models=close_models,
+        close_models=(*close_models, media.close),
         organize=organize,
         reorganizing=reorganizing,
         rebuild=Rebuild(store, clock, scoping),
@@ -292,9 +298,11 @@ def _language(settings: Settings, llm: LanguageModel, store: MeteredStore, clock
     return Language(llm, store, clock, budget=budget, watch=store.watch)
 
 
-def _remember(settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping) -> Remember:
+def _remember(
+    settings: Settings, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, attaching: Attaching
+) -> Remember:
     gap = timedelta(hours=settings.page_gap_hours)
-    return Remember(store, embedder, clock, scoping, zone=settings.zone, gap=gap)
+    return Remember(store, embedder, clock, scoping, attaching, zone=settings.zone, gap=gap)
 
 
 def _reorganizing(

@@ -243,10 +243,20 @@ def _plainer(prompt: Prompt, way: _Way, said: str) -> _Way | None:
     return replace(way, form="output" if way.form == "tool" else "words")
 
 
+def _content(turn: Turn) -> str | list[dict[str, Any]]:
+    """Return a turn's text, or a list of blocks when it has pictures."""
+    if not turn.pictures:
+        return turn.text
+    sources = [{"type": "base64", "media_type": each.media, "data": each.data} for each in turn.pictures]
+    return [*({"type": "image", "source": source} for source in sources), {"type": "text", "text": turn.text}]
+
+
 def _told(turns: Sequence[Turn]) -> dict[str, Any]:
     """Return the turns as the API has them: the system's apart, none blank, the first the user's."""
     system = "\n\n".join(turn.text for turn in turns if turn.role == "system" and turn.text.strip())
-    said = [{"role": turn.role, "content": turn.text} for turn in turns if turn.role != "system" and turn.text.strip()]
+    said = [
+        {"role": turn.role, "content": _content(turn)} for turn in turns if turn.role != "system" and turn.text.strip()
+    ]
     if not said:
         return {"messages": [{"role": "user", "content": system or _NOTHING}]}
     if said[0]["role"] != "user":

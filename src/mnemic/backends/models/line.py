@@ -230,7 +230,7 @@ def as_json(answer: Any) -> Any:
 
 def sendable(prompt: Prompt) -> tuple[Turn, ...]:
     """Return the turns as text that UTF-8 and every server can take: lone surrogates and NUL replaced."""
-    return tuple(Turn(turn.role, _sendable(turn.text)) for turn in prompt.turns)
+    return tuple(Turn(turn.role, _sendable(turn.text), turn.pictures) for turn in prompt.turns)
 
 
 def with_schema(turns: tuple[Turn, ...], prompt: Prompt) -> tuple[Turn, ...]:

@@ -59,6 +59,8 @@ class LlamaModel:
         """Yield the reply's text as it is heard."""
         if prompt.model and prompt.model != self.name:
             raise fault(self.name, f"cannot answer as {prompt.model!r}: name another file as llm_model")
+        if any(turn.pictures for turn in prompt.turns):
+            raise fault(self.name, "is run without eyes: pictures need a server with a vision model (vision_model)")
         engine = self._engine
         if engine is None or not engine.usable:
             self._engine = engine = engine_for(self._path, self._context, self._threads)

@@ -23,7 +23,7 @@ from mnemic.backends.models.line import (
     with_schema,
 )
 from mnemic.backends.models.thoughts import ThoughtFilter, without_thoughts
-from mnemic.model.language import Prompt, Reply
+from mnemic.model.language import Prompt, Reply, Turn
 from mnemic.text import estimate_tokens
 
 _ROUTE: Final = "/chat/completions"
@@ -187,7 +187,7 @@ class OpenAIChat:
             payload["stream"] = True
             if way.counts:
                 payload["stream_options"] = {"include_usage": True}
-        payload["messages"] = [{"role": turn.role, "content": turn.text} for turn in turns]
+        payload["messages"] = [{"role": turn.role, "content": _content(turn)} for turn in turns]
         return payload
 
     def _reply(self, written: _Written, prompt: Prompt) -> Reply:
@@ -272,6 +272,14 @@ def _ends(event: Mapping[str, Any]) -> bool:
     """Tell whether an event says that an answer has come to its end."""
     choices = event.get("choices")
     return isinstance(choices, list) and any(isinstance(each, dict) and each.get("finish_reason") for each in choices)
+
+
+def _content(turn: Turn) -> str | list[dict[str, Any]]:
+    """Return a turn's text; with pictures a list of parts, as servers that know none take only strings."""
+    if not turn.pictures:
+        return turn.text
+    urls = [f"data:{picture.media};base64,{picture.data}" for picture in turn.pictures]
+    return [*({"type": "image_url", "image_url": {"url": url}} for url in urls), {"type": "text", "text": turn.text}]
 
 
 def _text(content: object) -> str:

@@ -51,6 +51,12 @@ _CHANGED = Prepared(
     .order_by(s.entry.c.changed, s.entry.c.key)
     .limit(bindparam("most", type_=Integer))
 )
+_MOVING: Final = ("session_id", "position", "valid_to", "live", "changed")
+_PLACED = (
+    update(s.entry)
+    .where(s.entry.c.cube_key == bindparam("cube"), s.entry.c.owner == bindparam("of"))
+    .values({name: bindparam(f"new_{name}") for name in _MOVING})
+)
 _EMBEDDED = (s.vector.c.cube_key == s.entry.c.cube_key) & (s.vector.c.entry_key == s.entry.c.key)
 
 
@@ -124,6 +130,31 @@ class SqlIndex:
                 this = (s.entry.c.cube_key == cube_key, s.entry.c.key == known[entry.version_id])
                 self._connection.execute(update(s.entry).where(*this).values(values))
         self.add(cube_key, revision, [entry for entry in entries if entry.version_id not in known])
+
+    def place(self, cube_key: int, revision: int, entries: Sequence[Entry]) -> None:
+        """Give the entries of these owners another session, position and end of validity; the rest of them stays."""
+        placed = [
+            {
+                "cube": cube_key,
+                "of": entry.owner,
+                "new_session_id": entry.session_id,
+                "new_position": entry.position,
+                "new_valid_to": entry.valid_to,
+                "new_live": entry.live,
+                "new_changed": revision,
+            }
+            for entry in entries
+        ]
+        if placed:
+            self._connection.execute(_PLACED, placed)
+
+    def indexed(self, cube_key: int, owners: Sequence[str]) -> set[str]:
+        """Return those of these owners that have entries."""
+        found: set[str] = set()
+        for some in rows.parts(owners):
+            query = select(s.entry.c.owner).where(s.entry.c.cube_key == cube_key, s.entry.c.owner.in_(some))
+            found.update(self._connection.scalars(query))
+        return found
 
     def versions(self, cube_key: int, owners: Sequence[str]) -> set[str]:
         """Return the ids of the versions of these memories that are indexed."""

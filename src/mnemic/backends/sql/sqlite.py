@@ -33,7 +33,7 @@ SQLITE_SETTINGS: Final = {
     "synchronous": "FULL",  # a commit is on disk before `add` returns
     "foreign_keys": "ON",
     "secure_delete": "ON",  # forgotten content is overwritten, not only unlinked
-    "cache_size": "-16000",  # KiB of page cache for each connection
+    "cache_size": "-4000",  # KiB of page cache for each connection, of which there are up to 64; 16,000 is no faster
     "temp_store": "MEMORY",
     "journal_size_limit": "67108864",  # bytes that the write-ahead log keeps after a checkpoint
 }

@@ -65,6 +65,7 @@ def _serve(face: Face, settings: config.Settings) -> None:
         from mnemic.shells.http.gate import is_loopback  # noqa: PLC0415
     except ImportError as error:
         raise InputError("serve", "needs further packages; pip install 'mnemic[server]'") from error
+    running.share_heaps()
     listener = running.listening(settings.serve_host, settings.serve_port)
     with listener, Memory(settings=settings, guarded=True) as memory:
         with acting(LOCAL):

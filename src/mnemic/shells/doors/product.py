@@ -192,7 +192,7 @@ def _scheduler(found: APIRouter, door: _Door) -> None:
         """Wait until nothing is left to be done for a user. The interval is that of streams; nothing is polled here."""
         del poll_interval
         jobs = door.jobs(request)
-        told = await door.threads.call(lambda: jobs.wait(user_name, timeout_seconds), who=caller_of(request))
+        told = await door.threads.wait(lambda: jobs.wait(user_name, timeout_seconds), who=caller_of(request))
         return Json(told)  # no code, as at MemOS
 
     @found.get("/scheduler/wait/stream", responses=STREAMED)

@@ -5,7 +5,9 @@ It takes on connections while it drains, so that who routes to it is told that i
 
 from __future__ import annotations
 
+import ctypes
 import logging
+import platform
 import socket
 import time
 from types import FrameType
@@ -24,6 +26,14 @@ PATIENCE: Final = 30.0
 
 _SETTLE: Final = 5  # seconds that connections have to close after that
 _BACKLOG: Final = 512  # connections that the system holds until they are taken on
+_HEAPS: Final = 2  # that all threads share; by itself glibc makes eight for each processor
+_M_ARENA_MAX: Final = -8  # the name of that limit in glibc's malloc.h
+
+
+def share_heaps() -> None:
+    """Keep glibc from making a heap for each thread, of which each holds on to what it freed (mallopt(3))."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
 
 
 def listening(host: str, port: int) -> socket.socket:

@@ -1,0 +1,236 @@
+"""Reads files, each in a child process that has limits of memory and time, no network where the system allows that,
+and a folder of its own that is removed with it.
+
+A library that crashes, a bomb or a file that never ends so fails that one document. Nothing but paths of Python and the
+few variables that are handed in reach the child's environment: no keys, no settings. A password goes through a pipe.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any, Final, Literal
+
+from mnemic.backends.readers.asked import Asked
+from mnemic.errors import BusyError, ModelError, ReadError
+from mnemic.model.reading import Block, BlockKind, Reading
+from mnemic.model.seen import Line
+from mnemic.ports.reader import Limits, Progress
+
+SCRIPT: Final = Path(__file__).with_name("child.py")
+_LINE: Final = 256 << 20
+"""Bytes of one line that the child may tell: the largest text of one block, escaped."""
+_PICTURE: Final = 60.0
+"""Seconds that looking at one picture may take."""
+_ENDING: Final = 5.0
+"""Seconds in which a child that has told the end has ended, or is killed."""
+_OFFICE: Final = (
+    "/Applications/LibreOffice.app/Contents/MacOS/soffice",
+    "C:/Program Files/LibreOffice/program/soffice.exe",
+)
+
+
+class Readers:
+    """A `Reader` over the families of files in this folder. Threads may share it; each read is a process.
+
+    `environment` is all that a child finds in its own. Raises `BusyError` when no process can be started, which may
+    pass; what is wrong with a file is a `ReadError`.
+    """
+
+    def __init__(self, limits: Limits, *, environment: Mapping[str, str], office: str | None = None) -> None:
+        self._limits = limits
+        self._environment = dict(environment)
+        self._office = find_office() if office is None else office
+
+    def read(self, path: Path, *, name: str, media: str = "", password: str = "", told: Progress) -> Reading:
+        """Return what a file says."""
+        blocks: list[Block] = []
+        with self._folder() as folder:
+            asked = Asked(path.absolute(), name, folder, media, password, self._limits, self._office)
+            for what in self._told(asked):
+                if "at" in what:
+                    told(*what["at"])
+                elif "block" in what:
+                    blocks.append(Block(**{**what["block"], "kind": BlockKind(what["block"]["kind"])}))
+                elif "end" in what:
+                    return Reading(blocks=tuple(blocks), **what["end"])
+        raise ReadError(f"{_named(name)} cannot be read: the reader said no more")
+
+    def lines(self, picture: Path) -> Sequence[Line]:
+        """Return the lines of words in a picture, in reading order. Raises `ReadError`."""
+        found: list[Line] = []
+        with self._folder() as folder:
+            asked = Asked(picture.absolute(), picture.name, folder, limits=self._limits, only="lines")
+            for what in self._told(asked):
+                if "line" in what:
+                    text, confidence, box = what["line"]
+                    found.append(Line(text, confidence, tuple(box)))
+        return found
+
+    def copies(
+        self, picture: Path, wanted: Literal["copies", "plain"]
+    ) -> tuple[Mapping[str, str], Mapping[str, bytes]]:
+        """Return what a picture is, and the files that were made of it (`examined.py`). Raises `ReadError`."""
+        limits = replace(self._limits, seconds=min(self._limits.seconds, _PICTURE))
+        with self._folder() as folder:
+            asked = Asked(picture.absolute(), "the picture", folder, limits=limits, only=wanted)
+            for what in self._told(asked):
+                if "end" in what:
+                    made = {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+                    return what["end"]["metadata"], made
+        raise ReadError("the picture cannot be read: the reader said no more")
+
+    @contextlib.contextmanager
+    def _folder(self) -> Iterator[Path]:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="mnemic-read-"))
+        except OSError as error:
+            raise BusyError(f"no folder for reading a file: {error}; it is tried again later") from error
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _told(self, asked: Asked) -> Iterator[Mapping[str, Any]]:
+        """Yield what the child tells, to its end. Raises `ReadError`."""
+        child = _Child(asked, self._environment)
+        try:
+            page: int | None = None
+            for what in child.told():
+                page = what["at"][0] if "at" in what else page
+                if "failed" in what:
+                    failed = what["failed"]
+                    raise _unreadable(asked.name, failed["message"], failed["page"])
+                yield what
+                if "end" in what:
+                    return
+            raise _unreadable(asked.name, child.ending(), page)
+        finally:
+            child.close()
+
+
+class WordsApart:
+    """`WordsInPictures` in a child process, for pictures that came from outside."""
+
+    name = "rapidocr"
+
+    def __init__(self, readers: Readers) -> None:
+        self._readers = readers
+
+    def lines(self, picture: Path) -> Sequence[Line]:
+        """Return the lines of words, in reading order. Raises `ModelError`."""
+        try:
+            return self._readers.lines(picture)
+        except ReadError as error:
+            raise ModelError(f"no words were read from the picture: {error}") from error
+
+
+class _Child:
+    """The process that reads one file, and the pipes to and from it."""
+
+    def __init__(self, asked: Asked, environment: Mapping[str, str]) -> None:
+        self._asked = asked
+        self._late = False
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
+        folder = str(asked.folder)
+        try:
+            self._child = subprocess.Popen(  # noqa: S603 - our own script, by this Python
+                [sys.executable, "-I", "-S", "-X", "utf8", str(SCRIPT)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                cwd=folder,
+                env={**environment, **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), folder)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise BusyError(f"no process for reading a file: {error}; it is tried again later") from error
+        self._clock = threading.Timer(asked.limits.seconds, self._end)
+        self._clock.daemon = True
+        self._clock.start()
+        with contextlib.suppress(OSError):  # it is gone already: its ending says why
+            self._say({**asked.as_json(), "paths": [each for each in sys.path if Path(each).is_absolute()]})
+
+    def _say(self, what: Mapping[str, Any]) -> None:
+        pipe = _of(self._child.stdin)
+        pipe.write(json.dumps(what).encode() + b"\n")
+        pipe.flush()
+
+    def told(self) -> Iterator[Mapping[str, Any]]:
+        """Yield what it tells, until it says no more."""
+        pipe = _of(self._child.stdout)
+        while line := pipe.readline(_LINE):
+            try:
+                what = json.loads(line)
+            except ValueError:
+                return  # cut off in the middle: the process is gone, or too much is on the line
+            yield what
+
+    def ending(self) -> str:
+        """Return in words how it ended without having told the end."""
+        limits = self._asked.limits
+        try:
+            code = self._child.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            return "the reader said no more"
+        if self._late:
+            return f"it takes longer than {limits.seconds:g} seconds, which is the limit (read_seconds)"
+        memory = f"it may need more than {limits.memory_megabytes:,} MB of memory (read_megabytes)"
+        if code < 0:
+            what = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+            return f"the reader of this kind of file crashed ({what}); it is damaged, or {memory}"
+        return f"the reader of this kind of file ended with code {code}; {memory}"
+
+    def close(self) -> None:
+        """End it, and all that it has started."""
+        self._clock.cancel()
+        self._kill()
+        self._child.wait()
+        for pipe in (self._child.stdin, self._child.stdout):
+            with contextlib.suppress(OSError):  # what was not written is of no use now
+                _of(pipe).close()
+        self._errors.close()
+
+    def _end(self) -> None:
+        self._late = True
+        self._kill()
+
+    def _kill(self) -> None:
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # all of it is gone
+                os.killpg(self._child.pid, signal.SIGKILL)
+        else:
+            self._child.kill()
+
+
+def find_office() -> str:
+    """Return the program of LibreOffice on this machine, empty when there is none."""
+    for name in ("soffice", "libreoffice"):
+        if found := shutil.which(name):
+            return found
+    return next((path for path in _OFFICE if Path(path).is_file()), "")
+
+
+def _unreadable(name: str, message: str, page: int | None) -> ReadError:
+    where = f", page {page}" if page is not None else ""
+    return ReadError(f"{_named(name)}{where} cannot be read: {message}", page=page)
+
+
+def _named(name: str) -> str:
+    return " ".join(name.split())[:200] or "the file"
+
+
+def _of(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None  # noqa: S101 - it was started with one
+    return pipe

@@ -72,7 +72,7 @@ from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
-from mnemic.wiring.work import background_of, handlers_of
+from mnemic.wiring.work import Chores, background_of, handlers_of
 
 _log = logging.getLogger(__name__)
 
@@ -233,10 +233,11 @@ def _assembled(
     media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
     remember = _remember(settings, store, embedder, clock, scoping, media.attaching)
     answers = answers_of(settings, store, clock, scoping, recall, language)
-    settle = partial(_settle, organize, forget := Forget(store, clock, scoping))
+    settle = partial(_settle, organize, forget := Forget(store, clock, scoping, keeper))
     access = access_of(settings, store, clock, scoping)
+    chores = Chores(settle, access.audit.prune, keeper.settle_all)
     handlers = {**handlers_of(organize, reorganizing, reader), DESCRIBE: media.describing.work}
-    work = background_of(settings, store, clock, scoping, handlers, settle, access.audit.prune)
+    work = background_of(settings, store, clock, scoping, handlers, chores)
     return Parts(
         settings=settings,
         clock=clock,

@@ -42,6 +42,19 @@ class Background:
     periodic: Periodic
 
 
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """What is done besides jobs.
+
+    `settle` does what waits for a quiet moment, `prune` erases what is no longer kept of calls, `erase` files that
+    nothing names; both return how many there were.
+    """
+
+    settle: Callable[[], None]
+    prune: Callable[[], int]
+    erase: Callable[[], int]
+
+
 def handlers_of(organize: Organize, reorganizing: Reorganizing, reader: Reader | None) -> Mapping[str, Handler]:
     """Return who does each kind of job here; without a language model, nobody reads with one."""
     found = {
@@ -59,24 +72,23 @@ def background_of(
     clock: Clock,
     scoping: Scoping,
     handlers: Mapping[str, Handler],
-    settle: Callable[[], None],
-    prune: Callable[[], int],
+    chores: Chores,
 ) -> Background:
-    """Return what takes jobs, shows them, waits for them and keeps the calendar.
-
-    `settle` waits for a quiet moment, `prune` erases what is no longer kept of calls.
-    """
+    """Return what takes jobs, shows them, waits for them and keeps the calendar."""
     wall = WallClock() if isinstance(clock, SystemClock) else clock
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
     dispatching = Dispatching(store, wall, limits)
     kinds = kinds_of(settings)
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=dispatching.sweep, prune=prune)
+    upkeep = Upkeep(
+        store, kept=settings.jobs_kept, settle=chores.settle, sweep=dispatching.sweep, prune=chores.prune,
+        erase=chores.erase,
+    )  # fmt: skip
     duties = duties_of(settings, upkeep, backup_of(settings, clock=clock))
     queue = _queue(settings, dispatching, store.bell, wall)
     worker = Worker(
         Workplace(store, queue, dispatching),
         handlers,
-        idle=settle,
+        idle=chores.settle,
         threads=settings.worker_threads,
         enabled=settings.worker,
         watch=JobWatch(store.watch),

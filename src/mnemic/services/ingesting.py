@@ -194,11 +194,17 @@ class Ingesting:
                 if cube is None:
                     raise _Gone
                 self._files.keeper.note(tx, cube, [blob])
-                known = version if is_first else DocumentVersion(
-                    new_id(), document.id, version.number + 1, DocumentState.READING, now
+                known = (
+                    version
+                    if is_first
+                    else DocumentVersion(new_id(), document.id, version.number + 1, DocumentState.READING, now)
                 )
                 task.version = replace(
-                    known, digest=blob.digest, size=blob.size, media=fetched.media or known.media, valid_from=now,
+                    known,
+                    digest=blob.digest,
+                    size=blob.size,
+                    media=fetched.media or known.media,
+                    valid_from=now,
                     metadata={"file": fetched.name} if fetched.name else {},
                 )
                 tx.documents.put_version(task.job.cube_key, task.version)

@@ -1,4 +1,4 @@
-"""Keeping a knowledge base in step with a folder of this machine: what is new or changed is added, what is gone removed.
+"""Keeping a knowledge base in step with a folder of this machine: what is new is added, what is gone removed.
 
 A document of a folder is named by its path in it, and its `address` is the folder, so that what comes from elsewhere is
 never touched. Files are compared by their bytes. It can stop anywhere: run again, it goes on.

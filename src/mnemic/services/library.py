@@ -61,7 +61,7 @@ class Library:
         self._files = files
         self._forget = forget
 
-    def add(
+    def add(  # noqa: PLR0913 - as the verb has them
         self,
         source: object = None,
         *,

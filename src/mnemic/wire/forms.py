@@ -83,9 +83,12 @@ def bare_name(given: str) -> str:
 
 def decoded(data: str, field: str, limits: FormLimits, name: str) -> bytes:
     """Return the bytes of a file in base64 (RFC 4648, section 4). Raises `InputError`, `TooLargeError`."""
-    if len(data) // 4 * 3 - 2 > limits.bytes:
+    if len(data) // 4 * 3 - 2 > limits.bytes:  # before the work of it
         raise limits.too_large(name)
     try:
-        return base64.b64decode(data, validate=True)
+        found = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InputError(field, f"is not base64 (RFC 4648): {error}") from error
+    if len(found) > limits.bytes:
+        raise limits.too_large(name)
+    return found

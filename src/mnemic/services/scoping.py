@@ -58,6 +58,11 @@ class Scoping:
         check_reach(caller, named, needed)
         return stored
 
+    def principals(self, principal: str) -> tuple[str, ...]:
+        """Return under which names the store may know roles of a user of the caller: theirs, and all users' of it."""
+        project = self.caller().project
+        return (principal, stored_name(project, "")) if project else (principal,)
+
     def need(self, needed: Power, *, whole: bool = False) -> Caller:
         """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not.
 

@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from mnemic.core.chunking import Cut, Passage, Section, cut, sections
 from mnemic.errors import FetchError, InputError, MnemicError, NotFoundError, ReadError
 from mnemic.ids import new_id
-from mnemic.model.document import Document, DocumentState, DocumentVersion
+from mnemic.model.document import Document, DocumentState, DocumentVersion, Refresh
 from mnemic.model.job import Job
 from mnemic.model.reading import Reading
 from mnemic.ports.clock import Clock
@@ -131,7 +132,7 @@ class Ingesting:
         with task.step("embedding"):
             for done in self._publishing.embed(task.document, task.version):
                 with self._changing(task) as (tx, version):
-                    self._publishing.add(tx, task.document, version, done)
+                    self._publishing.add(tx, task.document, done)
                     embedded = version.embedded + len(done)
                     self._put(tx, task, replace(version, embedded=embedded))
                 task.tick(len(done))
@@ -179,30 +180,24 @@ class Ingesting:
         changed = blob is not None and (is_first or blob.digest != version.digest)
         with self._store.write() as tx:
             document = self._alive(tx, task)
-            found = "fetched" if changed else "unchanged"
-            tx.documents.put(
-                replace(
-                    document,
-                    refresh=replace(
-                        document.refresh, due=due_after(document, now), checked_at=now, found=found,
-                        etag=fetched.etag or document.refresh.etag, modified=fetched.modified or document.refresh.modified,
-                    ),
-                )
-            )  # fmt: skip
+            if document.latest.id != version.id:
+                raise _Gone
+            tx.documents.put(replace(document, refresh=_looked(document, fetched, now, changed=changed)))
             if blob is not None and changed:
                 cube = tx.cubes.of_key(task.job.cube_key)
                 if cube is None:
                     raise _Gone
                 self._files.keeper.note(tx, cube, [blob])
-                known = version if is_first else DocumentVersion(
-                    new_id(), document.id, version.number + 1, DocumentState.READING, now
-                )
+                if not is_first:
+                    version = DocumentVersion(
+                        new_id(), document.id, version.number + 1, DocumentState.READING, now, media=fetched.media
+                    )
+                named = {"file": fetched.name} if fetched.name else {}
+                media = fetched.media or version.media
                 task.version = replace(
-                    known, digest=blob.digest, size=blob.size, media=fetched.media or known.media, valid_from=now,
-                    metadata={"file": fetched.name} if fetched.name else {},
+                    version, digest=blob.digest, size=blob.size, media=media, valid_from=now, metadata=named
                 )
                 tx.documents.put_version(task.job.cube_key, task.version)
-            task.document = document
         return changed
 
     def _reading(self, task: _Task) -> Reading:
@@ -242,7 +237,7 @@ class Ingesting:
         task.tick(0)
 
     def _known_summaries(self, task: _Task, passages: list[Passage], found: list[Section]) -> dict[int, str]:
-        """Return what the version before says of sections that are the same there: no model is asked about them again."""
+        """Return what the version before says of sections that are the same there: no model is asked again."""
         current = task.document.current
         if current is None or not self._abstracting.asks:
             return {}
@@ -299,6 +294,19 @@ class Ingesting:
     def _put(self, tx: Transaction, task: _Task, version: DocumentVersion) -> None:
         task.version = replace(version, seconds={**version.seconds, **task.seconds})
         tx.documents.put_version(task.job.cube_key, task.version)
+
+
+def _looked(document: Document, fetched: Fetched, now: datetime, *, changed: bool) -> Refresh:
+    """Return what is known of an address after a look at it."""
+    refresh = document.refresh
+    return replace(
+        refresh,
+        due=due_after(document, now),
+        checked_at=now,
+        found="fetched" if changed else "unchanged",
+        etag=fetched.etag or refresh.etag,
+        modified=fetched.modified or refresh.modified,
+    )
 
 
 def _is_about_the_file(error: MnemicError) -> bool:

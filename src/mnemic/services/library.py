@@ -61,7 +61,7 @@ class Library:
         self._files = files
         self._forget = forget
 
-    def add(
+    def add(  # noqa: PLR0913 - as the verb has them
         self,
         source: object = None,
         *,
@@ -207,7 +207,9 @@ class Library:
         if callable(getattr(source, "read", None)):
             named = _named(given, getattr(source, "name", None))
             return self._put(base, _Binary(source), "source"), named
-        raise InputError("source", f"needs a path, bytes, a file open in binary or an address, got {type(source).__name__}")
+        raise InputError(
+            "source", f"needs a path, bytes, a file open in binary or an address, got {type(source).__name__}"
+        )
 
     def _put(self, base: Cube, source: BinaryIO | _Binary, field: str) -> Blob:
         most = self._files.megabytes * _MEGABYTE
@@ -320,7 +322,9 @@ def _of(tx: Transaction, base: Cube, document: object) -> Document:
     name = check_id(document, "document")
     found = tx.documents.get(base.key, [name])
     if name not in found:
-        raise NotFoundError(f"there is no document {name!r} in {base.name!r}; `documents` shows those that are", id=name)
+        raise NotFoundError(
+            f"there is no document {name!r} in {base.name!r}; `documents` shows those that are", id=name
+        )
     return found[name]
 
 

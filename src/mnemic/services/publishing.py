@@ -62,9 +62,7 @@ class Publishing:
                 vectors = embed_texts(self._embedder, [chunk_text(each) for each in new])
                 yield [(each, chunk_entry(each, version, version, vectors[chunk_text(each)])) for each in new]
 
-    def add(
-        self, tx: Transaction, document: Document, version: DocumentVersion, batch: Sequence[tuple[Chunk, Entry]]
-    ) -> None:
+    def add(self, tx: Transaction, document: Document, batch: Sequence[tuple[Chunk, Entry]]) -> None:
         """Add entries to the index, hidden. The cube is touched already."""
         have = tx.index.indexed(document.cube_key, [chunk.id for chunk, _ in batch])  # somebody may work beside us
         entries = [entry for chunk, entry in batch if chunk.id not in have]

@@ -33,6 +33,7 @@ from tests.services.sensing import (
 
 pytestmark = pytest.mark.usefixtures("engine")
 
+
 class Hasty(Clock):
     """Two minutes pass between two looks, once it runs: what is to be tried later is due, and a breaker has closed."""
 
@@ -139,7 +140,9 @@ def test_a_damaged_attachment_says_why_and_harms_no_other(memory: Memory) -> Non
     assert {job.state.value for job in memory.jobs.list(user="ann", kinds="describe")} == {"done"}
 
 
-def test_what_nothing_here_can_read_is_kept_and_says_what_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_nothing_here_can_read_is_kept_and_says_what_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     senses = sensing(monkeypatch)
     assert isinstance(senses.pictures, FakePictures)
     senses.pictures.missing = InputError("vision", "pip install 'mnemic[vision]'")
@@ -289,7 +292,9 @@ def test_what_is_at_an_address_is_fetched_by_the_job(tmp_path: Path, monkeypatch
     })  # fmt: skip
     sensing(monkeypatch, fetcher=fetcher)
     with open_memory(tmp_path, clock=Hasty()) as memory:
-        ids = {each: say(memory, {"type": "image", "url": f"{at}{each}"}, read=False) for each in ("a", "b", "v", "big")}
+        ids = {
+            each: say(memory, {"type": "image", "url": f"{at}{each}"}, read=False) for each in ("a", "b", "v", "big")
+        }
         assert fetcher.asked == []
         memory.jobs.wait(user="ann")
         read = only(memory, ids["a"])

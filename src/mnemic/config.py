@@ -431,16 +431,20 @@ def _validated(settings: Settings) -> Settings:
     for name, most in _FROM_ZERO.items():
         if not 0 <= getattr(settings, name) <= most:
             raise InputError(name, f"must be from 0 to {most:g}")
-    if settings.blobs_url and not settings.blobs_url.startswith("s3://"):
-        raise InputError("blobs_url", "needs s3://bucket or s3://bucket/prefix, or nothing for the memory's folder")
-    if bool(settings.blobs_access_key) != bool(settings.blobs_secret_key):
-        raise InputError("blobs_access_key", "and blobs_secret_key come together, or neither does")
+    _check_blobs(settings)
     for name, known in _CHOICES.items():
         if getattr(settings, name) not in known:
             told = ", ".join(f"`{each}`" for each in known)
             raise InputError(name, f"{getattr(settings, name)!r} is none of {told}")
     _zone(settings.timezone)
     return settings
+
+
+def _check_blobs(settings: Settings) -> None:
+    if settings.blobs_url and not settings.blobs_url.startswith("s3://"):
+        raise InputError("blobs_url", "needs s3://bucket or s3://bucket/prefix, or nothing for the memory's folder")
+    if bool(settings.blobs_access_key) != bool(settings.blobs_secret_key):
+        raise InputError("blobs_access_key", "and blobs_secret_key come together, or neither does")
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, cast
 from urllib.parse import urlsplit
 
-from mnemic.backends.blobs.names import cube_name, digest_name, is_digest
+from mnemic.backends.blobs.names import check_bytes, cube_name, digest_name, is_digest
 from mnemic.errors import InputError, NotFoundError, StoreError, TooLargeError
 from mnemic.ports.blobs import Blob, FoundBlob
 
@@ -90,6 +90,18 @@ class S3Blobs:
             with self._translated():
                 self._obstore.put(self._store, f"{folder}/{blob.digest[:2]}/{blob.digest}", file, chunk_size=_PART)
         return blob
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return self._place
+
+    def take(self, cube: str, digest: str, path: Path) -> None:
+        """Keep a file of this machine that has this digest."""
+        target = self._path(cube, digest)
+        with self._translated():
+            check_bytes(path, digest)
+            self._obstore.put(self._store, target, path, chunk_size=_PART)
 
     def open(self, cube: str, digest: str) -> BinaryIO:
         """Return a blob to read from. Raises `NotFoundError`."""

@@ -43,7 +43,7 @@ def test_a_removed_document_is_gone_everywhere_and_counted(memory: Memory) -> No
     base = new_base(memory)
     gone = shelve(memory, base, "a.txt", b"the bytes of a quixotic plover")
     stays = shelve(memory, base, "b.txt", b"other bytes", "other words")
-    receipt = memory._parts.forget.documents(gone.id, user="ann", cube=base.id)
+    receipt = memory.knowledge.remove(gone.id, user="ann", cube=base.id)
     assert {kind: count for kind, count in receipt.removed.items() if count} == {
         "document": 1, "document_version": 1, "chunk": 1, "entry": 1, "file": 1,
     }  # fmt: skip
@@ -57,9 +57,9 @@ def test_a_removed_document_is_gone_everywhere_and_counted(memory: Memory) -> No
         assert tx.index.postings(cube.key, ["quixot"])[0][0].size == 0
         assert list(tx.blobs.known(cube.key, [gone.latest.digest])) == []
     with pytest.raises(NotFoundError):
-        memory._parts.forget.documents([stays.id, gone.id], user="ann", cube=base.id)
+        memory.knowledge.remove([stays.id, gone.id], user="ann", cube=base.id)
     with pytest.raises(NotFoundError):
-        memory._parts.forget.documents(stays.id, user="ben", cube=base.id)
+        memory.knowledge.remove(stays.id, user="ben", cube=base.id)
     assert files(memory, base.id) == {b"other bytes"}
 
 

@@ -104,6 +104,12 @@ def test_the_same_picture_said_twice_is_one_message_and_one_file(memory: Memory)
         memory.add([{**turn, "id": "x"}, {**turn, "id": "x", "content": [{"type": "image"}]}], user="ann")
 
 
+def test_adding_and_waiting_waits_until_what_came_along_is_read(memory: Memory) -> None:
+    added = memory.add([{"role": "user", "content": [image("|Tulip")]}], user="ann", wait=True)
+    assert only(memory, added.message_ids[0]).text == "Tulip"
+    assert not added.notes
+
+
 def test_parts_are_shown_in_contexts_with_what_was_read(memory: Memory) -> None:
     say(memory, LOOK, image("|Zephyr-9 is full", caption="an error"))
     say(memory, {"type": "text", "text": "And I had soup."})
@@ -363,8 +369,7 @@ def test_limits_are_those_of_the_settings(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_faults_of_several_messages_are_told_together_and_nothing_is_stored(memory: Memory) -> None:
     with pytest.raises(InputFaults) as caught:
-        memory.add([{"role": "user", "content": [{"type": "image"}]}, {"role": "user", "content": [image("", bytes=b"")]}],
-                   user="ann")  # fmt: skip
+        memory.add([{"content": [{"type": "image"}]}, {"content": [image("", bytes=b"")]}], user="ann")
     assert [fault.field for fault in caught.value.faults] == [
         "messages[0].content[0].source", "messages[1].content[0].bytes",
     ]  # fmt: skip

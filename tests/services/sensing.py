@@ -60,7 +60,7 @@ class FakeWords:
         self.failing = False
 
     def lines(self, picture: Path) -> Sequence[Line]:
-        if self.failing:
+        if self.failing or not picture.exists():
             raise ModelError("no words were read from the picture: it went wrong")
         words = picture.read_bytes().decode("utf-8", "replace").split("|")[1:]
         return [Line(text, 0.9, (0.1, 0.1 * at, 0.9, 0.1 * at + 0.05)) for at, text in enumerate(words)]

@@ -72,10 +72,10 @@ def made_pdf(
         objects[after] = (
             f"<</Type/Outlines/First {entries[0]} 0 R/Last {entries[-1]} 0 R/Count {len(outline)}>>".encode()
         )
-        for at, (words, page) in enumerate(outline):
+        for at, (words, leaf) in enumerate(outline):
             beside = f"/Prev {entries[at] - 1} 0 R" if at else ""
             beside += f"/Next {entries[at] + 1} 0 R" if at + 1 < len(outline) else ""
-            target = f"/Parent {after} 0 R/Dest[{kids[page]} 0 R/Fit]{beside}"
+            target = f"/Parent {after} 0 R/Dest[{kids[leaf]} 0 R/Fit]{beside}"
             objects[entries[at]] = f"<</Title({words}){target}>>".encode()
     objects[1] = f"<<{root}>>".encode()
     objects[3] = f"<<{info}>>".encode()

@@ -154,7 +154,7 @@ def _slides() -> Any:
     table = two.shapes.add_table(3, 2, Inches(1), Inches(2), Inches(4), Inches(1)).table
     for at, words in enumerate(("Ship", "Crew", "Anna", "12", "Berta", "7")):
         table.cell(at // 2, at % 2).text = words
-    data = CategoryChartData()
+    data: Any = CategoryChartData()  # type: ignore[no-untyped-call] # the library's
     data.categories = ["2022", "2023"]
     data.add_series("Ships", (3, 4.5))
     chart = two.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(1), Inches(4), Inches(4), Inches(3), data).chart
@@ -200,8 +200,8 @@ def _workbook() -> Any:
     sheet["A5"] = "Total"
     other = book.create_sheet("Hidden one")
     other.sheet_state = "hidden"
-    for row in (("Region", "Town"), ("North", "Husum"), (None, "Kiel"), ("South", "Ulm")):
-        other.append(row)
+    for region in (("Region", "Town"), ("North", "Husum"), (None, "Kiel"), ("South", "Ulm")):
+        other.append(region)
     other.merge_cells("A2:A3")
     return book
 

@@ -34,6 +34,17 @@ class Settings:
     """PostgreSQL 15 or newer, such as postgresql://user:password@host/database; empty means SQLite in the folder."""
     database_connections: int = 16
     """Connections to PostgreSQL that this process opens at most."""
+    blobs_url: str = ""
+    """Where files are kept, of documents and of messages: s3://bucket or s3://bucket/prefix, for this store alone
+    (extra `[s3]`); empty means `blobs` in the memory's folder."""
+    blobs_endpoint: str = ""
+    """Address of a server that speaks S3, such as http://127.0.0.1:9000; empty means AWS."""
+    blobs_region: str = ""
+    """Region of that bucket; empty means what the machine's AWS_REGION says."""
+    blobs_access_key: str = field(default="", repr=False)
+    """Key for that bucket; empty means the machine's own (AWS_ variables, or what its cloud gives it)."""
+    blobs_secret_key: str = field(default="", repr=False)
+    """Secret of that key."""
     vector_index: str = "auto"
     """Where vectors are compared on PostgreSQL: `pgvector`, `memory` (this process), or `auto`: pgvector in cubes of
     more than `vector_index_from` passages, when the extension is there."""
@@ -150,6 +161,10 @@ class Settings:
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
     file_megabytes: int = 100
     """Size of a document at most, whether it is handed over, uploaded or fetched."""
+    chunk_tokens: int = 220
+    """Word pieces of a passage of a document at most, with the headings above it: what the embedder reads of it."""
+    chunk_overlap: int = 1
+    """Sentences of a passage that the next one repeats."""
     fetch_private: str = ""
     """Hosts and networks of your own that documents are fetched from although they are not public, comma-separated,
     such as `intranet.example,10.0.0.0/8`. Whoever may add an address then reads through this machine what they hold."""
@@ -376,6 +391,7 @@ _AT_LEAST: Final = {
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
     "file_megabytes": 1,
+    "chunk_tokens": 64,
     "file_pages": 1,
     "read_megabytes": 256,
     "fetch_seconds": 1,
@@ -383,6 +399,7 @@ _AT_LEAST: Final = {
     "serve_max_files": 1,
 }
 _FROM_ZERO: Final = {
+    "chunk_overlap": 5,
     "segment_threshold": 2,
     "answer_threshold": 1,
     "heat_threshold": 1e6,
@@ -420,12 +437,20 @@ def _validated(settings: Settings) -> Settings:
     for name, most in _FROM_ZERO.items():
         if not 0 <= getattr(settings, name) <= most:
             raise InputError(name, f"must be from 0 to {most:g}")
+    _check_blobs(settings)
     for name, known in _CHOICES.items():
         if getattr(settings, name) not in known:
             told = ", ".join(f"`{each}`" for each in known)
             raise InputError(name, f"{getattr(settings, name)!r} is none of {told}")
     _zone(settings.timezone)
     return settings
+
+
+def _check_blobs(settings: Settings) -> None:
+    if settings.blobs_url and not settings.blobs_url.startswith("s3://"):
+        raise InputError("blobs_url", "needs s3://bucket or s3://bucket/prefix, or nothing for the memory's folder")
+    if bool(settings.blobs_access_key) != bool(settings.blobs_secret_key):
+        raise InputError("blobs_access_key", "and blobs_secret_key come together, or neither does")
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -113,6 +113,8 @@ def sending_of(verb: str, given: Mapping[str, Any], *, user: str | None, timeout
     if told.get("text") is not None:
         raise InputError("text", "give a file or a text, not both")
     told.setdefault("name", name_of(source))
+    if told["name"] is None and isinstance(source, bytes | bytearray | memoryview):
+        raise InputError("name", "is needed for bytes: a document is known by its name")
     if user is not None:
         told.setdefault("user", user)
     route = BY_VERB[verb]

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Self
 from mnemic.errors import InputError
 from mnemic.ids import new_id
 from mnemic.model.message import Message
-from mnemic.wire.sources import address_in
+from mnemic.wire.sources import address_in, checked_file
 
 PIECE: Final = 256 * 1024
 """Bytes of a file that are read at one time."""
@@ -78,7 +78,7 @@ def _opened(source: object) -> tuple[Callable[[], Any], int | None]:
         data = bytes(source)
         return (lambda: io.BytesIO(data)), len(data)
     if isinstance(source, str | os.PathLike):
-        path = checked_path(source, "source")
+        path = checked_file(source, "source")
         return (lambda: path.open("rb")), path.stat().st_size
     if not hasattr(source, "read"):
         raise InputError("source", f"needs a path, bytes, a file open in binary, or an address; got {_kind(source)}")
@@ -119,18 +119,6 @@ class _Left:
         if not isinstance(found, bytes):
             raise InputError("source", "is a file open as text; open it in binary, as by open(path, 'rb')")
         return found
-
-
-def checked_path(given: str | os.PathLike[str], field: str) -> Path:
-    """Return the path of a file that is there. Raises `InputError`."""
-    try:
-        path = Path(given).expanduser()
-        if path.is_file():
-            return path
-        told = "is a folder, not a file" if path.is_dir() else "is no file on this machine"
-    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a name too long, no home
-        raise InputError(field, f"{str(given)[:200]!r} cannot be a file: {error}") from error
-    raise InputError(field, f"{str(given)[:200]!r} {told}")
 
 
 def brings_files(given: Mapping[str, Any]) -> bool:
@@ -181,7 +169,7 @@ def _encoded(holder: Mapping[str, Any], place: str) -> dict[str, Any]:
     found = dict(holder)
     path = found.pop("path", None)
     if isinstance(path, str | os.PathLike):
-        file = checked_path(path, f"{place}.path")
+        file = checked_file(path, f"{place}.path")
         if file.stat().st_size > LONGEST * 1_000_000:
             raise InputError(f"{place}.path", f"has more than {LONGEST} MB, which is too much for a message")
         found["data"] = _base64(file.read_bytes())

@@ -2,7 +2,8 @@
 
 Where several people talk and the question names one of them, what tells is whether they say what is asked, rather than
 the others: each clue is the mean of their three best passages less that of the three best of everybody else. Where
-nobody else can be meant, as in talk with an assistant, what tells is how near the best passages come. The weights
+nobody else can be meant, as in talk with an assistant, what tells is how near the best passages come; in documents, the
+plain sum of the best one. The weights
 are found by `python -m bench.fitting.certainty`.
 """
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from mnemic.core.features import Scores
 from mnemic.core.fusion import chance
-from mnemic.core.ranking import SAID, Looked
+from mnemic.core.ranking import SAID, Looked, is_written
 from mnemic.model.index import CubeView
 from mnemic.model.message import MessageRole
 
@@ -25,6 +26,9 @@ RIVALS: Final = {"offset": 1.29, "plain": -23.73, "cover": 15.49, "lexical": -16
 
 ALONE: Final = {"offset": -3.17, "nearness": 11.17}
 """The weights where nobody else can be."""
+
+WRITTEN: Final = {"offset": -6.2, "plain": 23.03}
+"""The weights where documents are searched (`python -m bench.knowledge --fit`)."""
 
 MEASURED: Final = frozenset({"minilm-l6-v2-int8"})
 """The embedders that the weights hold for; how near is near differs between models."""
@@ -39,14 +43,17 @@ _NEAREST: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Clues:
-    """What the likelihood is made of: `values` by name, weighed by `RIVALS` or by `ALONE`."""
+    """What the likelihood is made of: `values` by name, weighed by `RIVALS`, by `ALONE` or, of documents, `WRITTEN`."""
 
     rivals: bool
     values: Mapping[str, float]
+    written: bool = False
 
 
 def clues_of(view: CubeView, speakers: frozenset[str], looked: Looked) -> Clues:
     """Return the clues that a question finds in a cube; `speakers` are those that it names, as stored."""
+    if is_written(view):
+        return Clues(rivals=False, values={"plain": float(looked.plain.max(initial=0))}, written=True)
     if not (speakers - ROLES and are_several(view.speaker_names)):
         best = np.sort(looked.channels["dense_pair"][looked.places])[::-1]
         return Clues(rivals=False, values={"nearness": _mean(best, max(1, min(_NEAREST, len(view) // 10)))})
@@ -80,5 +87,5 @@ def _mean(best: Scores, count: int) -> float:
 
 def likelihood(clues: Clues) -> float:
     """Return how likely it is that memory holds an answer, 0 to 1, where as many questions have one as have none."""
-    weights = RIVALS if clues.rivals else ALONE
+    weights = WRITTEN if clues.written else RIVALS if clues.rivals else ALONE
     return chance(weights["offset"] + sum(weights[name] * value for name, value in clues.values.items()))

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from mnemic.core.described import line_of
+from mnemic.model.document import Locator
 from mnemic.model.query import Context, Hit
 from mnemic.text import estimate_tokens, shorten
+
+_OPENS: Final = "\u00ab"
+_CLOSES: Final = "\u00bb"
+"""What stands around the words of a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +28,26 @@ class Line:
 def render(hit: Hit) -> str:
     """Return the line of a hit: date, speaker, words, what was corrected of them; a memory's line names its kind.
 
-    What came with a message is shown by what was read from it, unless the words say it already.
+    What came with a message is shown by what was read from it, unless the words say it already. The line of a passage
+    names its place in a document, and sets the words apart as a quotation.
     """
     said = f"{hit.said_at:%Y-%m-%d %H:%M}" if hit.kind == "message" else f"{hit.said_at:%Y-%m-%d}"
+    if hit.locator is not None:
+        return f"[{said}] {_quoted(hit, hit.locator)}"
     who = " ".join(hit.speaker.split()) if hit.kind == "message" else f"({hit.kind})"  # a name cannot forge a line
-    note = f" [{' '.join(hit.note.split())}]" if hit.note else ""
     words = " ".join(hit.text.split())
     beside = "".join(f" {line}" for line in map(line_of, hit.attachments) if line not in words)
-    return f"[{said}] {who}: {words}{beside}{note}"
+    return f"[{said}] {who}: {words}{beside}{_noted(hit)}"
+
+
+def _quoted(hit: Hit, locator: Locator) -> str:
+    words = " ".join(hit.text.split()).replace(_OPENS, "\u2039").replace(_CLOSES, "\u203a")  # so that none ends it
+    place = " ".join(str(locator).split())
+    return f"(document) {place}{_noted(hit)}: {_OPENS}{words}{_CLOSES}"  # the note comes first: what is long is cut
+
+
+def _noted(hit: Hit) -> str:
+    return f" [{' '.join(hit.note.split())}]" if hit.note else ""
 
 
 def pack(lines: Sequence[Line], budget: int) -> Context:

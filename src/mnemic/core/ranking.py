@@ -194,6 +194,11 @@ def messages_in(view: CubeView) -> NDArray[np.bool_]:
     return np.array([name in ("message", CHUNK) for name in view.kind_names] or [False])[view.kinds]
 
 
+def is_written(view: CubeView) -> bool:
+    """Tell whether there are passages of documents in a view."""
+    return CHUNK in view.kind_names
+
+
 def cosine(view: CubeView, question: Question, eligible: NDArray[np.bool_], worded: Scores) -> Scores:
     """Return the cosine of each entry and the question, negative ones as 0.
 
@@ -240,7 +245,7 @@ def look(
         "dense_pair": pair_cosine(view, dense, question.pair_norms),
         "lexical_pair": pair_words,
     }
-    shares = _shares(weights)
+    shares = shares_of(weights)
     base = _sum(channels, shares)
     focus = _top(np.where(eligible, base, -1), count)
     named = np.array([name in question.speakers for name in view.speaker_names], dtype=np.bool_)
@@ -276,7 +281,7 @@ def rank(
 
     They are in the order of `fusion`, or of the plain sum without one. What made a score is told only with `explain`.
     """
-    shares = _shares(weights)
+    shares = shares_of(weights)
     total, odds = looked.plain, None
     if fusion is not None:
         odds = fusion.odds(looked.features) + np.float32(RECENT) * looked.boosts["recency"]
@@ -326,7 +331,7 @@ def _first_of_owners(view: CubeView, focus: NDArray[np.int64], order: NDArray[np
 
 def warmed(ranked: Sequence[Ranked], heats: Sequence[float], weights: Weights, fusion: Fusion | None) -> list[Ranked]:
     """Return the entries in order again once the heat (0 and up) of the topic of each is known."""
-    share = _shares(weights)["heat"] if fusion is None else WARM
+    share = shares_of(weights)["heat"] if fusion is None else WARM
     boosted = []
     for item, heat in zip(ranked, heats, strict=True):
         extra = share * heat / (heat + _LUKEWARM)
@@ -342,7 +347,7 @@ def _moved(score: float, odds: float) -> float:
 
 
 @lru_cache(maxsize=16)
-def _shares(weights: Weights) -> Mapping[str, float]:
+def shares_of(weights: Weights) -> Mapping[str, float]:
     """Return the weights as shares of their sum, so that a passage that is best in everything scores 1."""
     given = {field.name: float(getattr(weights, field.name)) for field in fields(weights) if field.name != "derived"}
     full = sum(given.values()) or 1.0

@@ -93,6 +93,10 @@ class Chunks(Protocol):
         """Return, by hash, the ids of a version's chunks, in the order of their positions."""
         ...
 
+    def ids(self, cube_key: int, document_ids: Collection[str]) -> Sequence[str]:
+        """Return the ids of all chunks of documents, in whichever versions they stand."""
+        ...
+
     def clear(self, cube_key: int, version_id: str) -> Sequence[str]:
         """Take all chunks out of a version; erase those that stand in no other, and return their ids.
 

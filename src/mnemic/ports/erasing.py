@@ -23,7 +23,7 @@ class Erasing(Protocol):
         ...
 
     def messages(self, cube_key: int, ids: Sequence[str]) -> Erased:
-        """Erase messages with their relations and sources; pages and sessions shrink, and go when they are empty."""
+        """Erase messages with their relations, sources and attachments; pages and sessions shrink, or go when empty."""
         ...
 
     def segments(self, cube_key: int, ids: Sequence[str]) -> int:
@@ -43,7 +43,10 @@ class Erasing(Protocol):
         ...
 
     def everything(self, cube_key: int) -> Mapping[str, int]:
-        """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
+        """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind.
+
+        Blobs keep their rows: nothing names them any more (`KeptBlobs.doom`).
+        """
         ...
 
     def scrub(self) -> None:

@@ -157,7 +157,7 @@ class AnswerService:
             at = read_time(as_of, "as_of", now=self._clock.now(), zone=self._zone)[0]
         found: list[Hit] = []
         with self._store.read() as tx:
-            for cube in self._scoping.for_read(tx, user, cubes).cubes:
+            for cube in self._scoping.for_read(tx, user, cubes, bound=True).cubes:
                 ids = [hit.id for hit in hits if hit.kind == "message" and hit.cube == cube.id]
                 ids += [source.message_id for hit in hits if hit.kind != "message" for source in hit.sources]
                 memories = tx.memories.get(cube.key, tx.memories.of_messages(cube.key, ids) if ids else [])

@@ -8,21 +8,26 @@ from typing import Final, Unpack
 
 from mnemic.core.intake import check_tokens
 from mnemic.core.packing import Line, pack
+from mnemic.model.index import CHUNK
 from mnemic.model.message import StoredMessage
 from mnemic.model.query import Context, Hit, Results, SearchOptions
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.attached import attachments_of
 from mnemic.services.hits import message_hit, with_notes
+from mnemic.services.passages import around, passage_hit, passages_of
 from mnemic.services.recall import Recall
 from mnemic.services.scoping import Scoping
-from mnemic.text import Trait, traits_of
+from mnemic.text import Trait, content_terms, traits_of
 
 BESIDE: Final = 0.1
 """What the turn before or after a hit is worth, as a share of the hit's score."""
 
 ANSWERING: Final = 0.5
 """The same when one of the two asks and the other answers: they travel together."""
+
+READ_ON: Final = 0.3
+"""What the passage before or behind a passage of a document is worth: documents are read on."""
 
 _TOKENS_A_HIT = 25  # about what a turn takes, to know how many hits can fit
 _EXPANDED = 12  # hits whose neighbours are looked at
@@ -52,8 +57,10 @@ class Contexts:
         if options.get("as_of") is not None or options.get("where") is not None:
             return _packed(results, [], tokens, without)  # what lies around a hit may lie outside of these
         with self._store.read() as tx:
-            scope = self._scoping.for_read(tx, user, options.get("cubes"))
+            scope = self._scoping.for_read(tx, user, options.get("cubes"), bound=True)
             beside = [hit for cube in scope.cubes for hit in with_notes(tx, cube, _around(tx, cube, results), None)]
+            stems = frozenset(content_terms(str(query)))
+            beside += [hit for cube in scope.cubes for hit in _read_on(tx, cube, results, stems)]
         return _packed(results, beside, tokens, without)
 
 
@@ -100,5 +107,19 @@ def _around(tx: Transaction, cube: Cube, results: Results) -> list[Hit]:
     return [replace(hit, attachments=attached[hit.id]) if hit.id in attached else hit for hit in beside]
 
 
+def _read_on(tx: Transaction, cube: Cube, results: Results, stems: frozenset[str]) -> list[Hit]:
+    """Return the passages before and behind the best passages of documents, worth a share of what these are worth."""
+    best = [hit for hit in results if hit.kind == CHUNK and hit.cube == cube.id][:_EXPANDED]
+    found = passages_of(tx, cube, [hit.id for hit in best], None)
+    return [
+        passage_hit(beside, cube, hit.score * READ_ON, stems)
+        for hit in best
+        if hit.id in found
+        for beside in around(tx, cube, found[hit.id], (-1, 1))
+    ]
+
+
 def _order(hit: Hit) -> tuple[object, ...]:
+    if hit.locator is not None:  # passages in reading order
+        return (hit.said_at, True, hit.locator.document, hit.locator.version, int(hit.metadata["position"]))
     return (hit.said_at, hit.kind != "message", hit.id)

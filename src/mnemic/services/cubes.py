@@ -39,5 +39,5 @@ class CubeDesk:
         """Return the cubes that the user may read, oldest first."""
         principal, reached = self._scoping.principal(user), self._scoping.caller().cubes
         with self._store.read() as tx:
-            found = [cube for cube, _ in tx.cubes.list(principal)]
+            found = [cube for cube, _ in tx.cubes.list(self._scoping.principals(principal))]
         return tuple(self._scoping.shown(cube) for cube in found if reached is None or cube.id in reached)

@@ -20,9 +20,10 @@ from mnemic.errors import InputError, NotFoundError
 from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
-from mnemic.model.scope import Cube
+from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store, Transaction
+from mnemic.services.blobs import BlobKeeper
 from mnemic.services.indexing import put_memory
 from mnemic.services.promoting import DERIVED
 from mnemic.services.queueing import enqueue
@@ -34,6 +35,7 @@ from mnemic.text import stem
 _log = logging.getLogger(__name__)
 
 _CHUNK = 500  # ids that one look-up takes
+_TOLD = 5  # names in a note
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +51,11 @@ class Targets:
 class Forget:
     """The use cases of `forget` and of deleting a cube."""
 
-    def __init__(self, store: Store, clock: Clock, scoping: Scoping) -> None:
+    def __init__(self, store: Store, clock: Clock, scoping: Scoping, files: BlobKeeper) -> None:
         self._store = store
         self._clock = clock
         self._scoping = scoping
+        self._files = files
         self._owed = False
 
     def forget(
@@ -88,9 +91,14 @@ class Forget:
             else:
                 removed = self._erase(tx, target, targets, revision)
             removed += _replies(tx, target)
+            removed["file"] += self._files.doom(tx, target)
             if removed.total():
                 tx.erasing.scrub()
-        notes = self._scrub() if removed.total() else ()
+            notes = _staying(tx, target, targets)
+        if removed["file"]:
+            notes += self._files.settled(target)
+        if removed.total():
+            notes += self._scrub()
         return Forgotten(dict(removed), (*targets.messages, *targets.memories), notes)
 
     def delete_cube(self, cube: object, *, user: object) -> Forgotten:
@@ -101,12 +109,18 @@ class Forget:
             removed = Counter(tx.cubes.delete(target.key, self._clock.now()))
             removed += _replies(tx, target)
         self._scoping.drop_cube(target)
-        return Forgotten({**removed, "cube": 1}, (target.id,), self._scrub())
+        removed["file"] = removed.pop("blob", 0)
+        notes = self._files.settled_cube(target.id) if removed["file"] else ()
+        return Forgotten({**removed, "cube": 1}, (target.id,), (*notes, *self._scrub()))
 
     def settle(self) -> None:
         """Empty the engine's logs when a reader kept them from it before."""
         if self._owed:
             self._scrub()
+
+    def scrub(self) -> tuple[str, ...]:
+        """Take what was erased out of the engine's logs; return notes on what is still to come."""
+        return self._scrub()
 
     def _erase(self, tx: Transaction, cube: Cube, targets: Targets, revision: int) -> Counter[str]:
         erased = _messages(tx, cube, targets.messages)
@@ -165,6 +179,13 @@ def _check_one(ids: object, session: object, about: object, everything: object) 
         raise InputError(given[1] if given else "id", f"give exactly one of id, session, about and everything; {told}")
 
 
+def _names(ids: object) -> list[str]:
+    names = [check_id(each, "id") for each in (ids if isinstance(ids, list | tuple | set | frozenset) else [ids])]
+    if not names:
+        raise InputError("id", "is an empty list; name what to forget")
+    return list(dict.fromkeys(names))
+
+
 def _find(tx: Transaction, cube: Cube | None, ids: object, session: object) -> Targets:
     """Return what ids or a session's name mean. Raises `NotFoundError` for what is not there: nothing was erased."""
     if session is not None:
@@ -173,9 +194,7 @@ def _find(tx: Transaction, cube: Cube | None, ids: object, session: object) -> T
         if found is None:
             raise NotFoundError(f"there is no session {name!r} here; `sessions` shows those that are", session=name)
         return Targets(messages=tuple(found))
-    names = [check_id(each, "id") for each in (ids if isinstance(ids, list | tuple | set | frozenset) else [ids])]
-    if not names:
-        raise InputError("id", "is an empty list; name what to forget")
+    names = _names(ids)
     messages = _messages(tx, cube, names) if cube else {}
     memories = tx.memories.get(cube.key, names) if cube else {}
     missing = [name for name in names if name not in messages and name not in memories]
@@ -194,7 +213,7 @@ def _about(tx: Transaction, cube: Cube, about: object) -> Targets:
     if not phrase:
         raise InputError("about", "is empty; say what to forget, or use everything=True to forget all")
     candidates = _holding(tx, cube, phrase)
-    messages = [key for key, text in _messages(tx, cube, candidates).items() if mentions(text, phrase)]
+    messages = [key for key, text in _messages(tx, cube, candidates, attached=True).items() if mentions(text, phrase)]
     memories = [
         memory.id
         for memory in _memories(tx, cube, candidates)
@@ -261,9 +280,24 @@ def _mentioning(version: Version, phrase: Sequence[str]) -> bool:
     return mentions(f"{version.text}\n{version.value}", phrase)
 
 
-def _messages(tx: Transaction, cube: Cube, ids: Sequence[str]) -> dict[str, str]:
-    """Return the texts of those of the ids that are messages of the cube."""
-    return {message_id: message.text for message_id, message in tx.messages.get(cube.key, ids).items()}
+def _messages(tx: Transaction, cube: Cube, ids: Sequence[str], *, attached: bool = False) -> dict[str, str]:
+    """Return the texts of those of the ids that are messages of the cube; with `attached`, and of their attachments."""
+    texts = {message_id: message.text for message_id, message in tx.messages.get(cube.key, ids).items()}
+    if attached:
+        for message_id, found in tx.attachments.of_messages(cube.key, list(texts)).items():
+            told = [(each.name, each.caption, each.text, each.description, each.seen) for each in found]
+            texts[message_id] = "\n".join([texts[message_id], *(str(each) for some in told for each in some if each)])
+    return texts
+
+
+def _staying(tx: Transaction, cube: Cube, targets: Targets) -> tuple[str, ...]:
+    """Tell which documents mention what was to be forgotten: they are files, and are removed as such."""
+    if not targets.phrase or cube.kind is not CubeKind.KNOWLEDGE:
+        return ()
+    found = tx.chunks.get(cube.key, _holding(tx, cube, targets.phrase))
+    names = sorted({chunk.locator.name for chunk in found.values() if mentions(chunk.text, targets.phrase)})
+    told = ", ".join(repr(name) for name in names[:_TOLD]) + (" and others" if len(names) > _TOLD else "")
+    return (f"documents mention it and stay: {told}; `knowledge.remove` erases them",) if names else ()
 
 
 def _memories(tx: Transaction, cube: Cube, ids: Sequence[str]) -> Sequence[Memory]:

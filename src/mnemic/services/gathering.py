@@ -33,7 +33,7 @@ from mnemic.errors import NotFoundError
 from mnemic.model.language import Turn
 from mnemic.model.message import MessageRole, StoredMessage
 from mnemic.model.query import Context
-from mnemic.model.scope import Cube, Role
+from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.answer import entry_hit
 from mnemic.services.context import Contexts
@@ -102,13 +102,15 @@ class Gathering:
     def gather(self, asking: Asking) -> Material:
         """Return all that a model is told. Raises `InputError` when the words alone are too long for it."""
         wish = asking.wish
-        system = rules(asking.kind, wish.manner, searching=wish.depth > 0, suggesting=wish.suggest > 0)
+        said, cubes, documents = self._said(asking)
+        system = rules(
+            asking.kind, wish.manner, documents=documents, searching=wish.depth > 0, suggesting=wish.suggest > 0
+        )
         frame = Frame(asking.now, asking.user, asking.agent, asking.as_of, wish.depth, wish.suggest)
         room = Room.beside(
             [system, say(frame, (), "", kind=asking.kind), _HEADINGS], asking.words, asking.field,
             context=self._context, reply=wish.max_tokens, talks=asking.session is not None,
         )  # fmt: skip
-        said, cubes = self._said(asking)
         talk = _spoken(asking, [message for message, _ in said], room) if asking.kind == "chat" else []
         profile = number(self._profile(asking, cubes, room.profile), 1)
         heard = number(_heard(said, room.talk) if asking.kind == "ask" else _EMPTY, len(profile) + 1)
@@ -149,18 +151,23 @@ class Gathering:
             reference_time=asking.now,
         )  # fmt: skip
 
-    def _said(self, asking: Asking) -> tuple[list[tuple[StoredMessage, Cube]], Sequence[Cube]]:
-        """Return the end of the session, in the first cube that has it, and the cubes that are read."""
+    def _said(self, asking: Asking) -> tuple[list[tuple[StoredMessage, Cube]], Sequence[Cube], bool]:
+        """Return the end of the session, in the first cube that has it, the cubes that are named, or else the asker's
+        own, and whether there may be documents in what is read.
+        """
         with self._store.read() as tx:
-            cubes = self._scoping.for_read(tx, asking.user, asking.cubes).cubes
+            read = self._scoping.for_read(tx, asking.user, asking.cubes, bound=True).cubes
+            documents = any(cube.kind is CubeKind.KNOWLEDGE for cube in read)
+            cubes = [cube for cube in read if asking.cubes is not None or cube.kind is not CubeKind.KNOWLEDGE]
             if asking.session is None:
-                return [], cubes
+                return [], cubes, documents
             for cube in cubes:
                 found = tx.messages.last(cube.key, asking.session, TALK)
                 if found:
                     moment = asking.as_of
-                    return [(one, cube) for one in found if moment is None or one.said_at <= moment], cubes
-        return [], cubes
+                    told = [(one, cube) for one in found if moment is None or one.said_at <= moment]
+                    return told, cubes, documents
+        return [], cubes, documents
 
     def _profile(self, asking: Asking, cubes: Sequence[Cube], budget: int) -> Context:
         """Return what is known about the asker, the surest first, as lines within a budget."""
@@ -193,7 +200,8 @@ class Gathering:
 def _holds(tx: Transaction, key: int, ids: Collection[str]) -> bool:
     wanted = list(ids)
     held = {*tx.messages.get(key, wanted), *tx.memories.get(key, wanted), *tx.segments.get(key, wanted)}
-    return held.issuperset(wanted)
+    left = [each for each in wanted if each not in held]
+    return not left or set(tx.chunks.get(key, left)).issuperset(left)
 
 
 def _spoken(asking: Asking, messages: Sequence[StoredMessage], room: Room) -> list[Turn]:

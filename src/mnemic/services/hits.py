@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -12,7 +12,7 @@ from mnemic.core.claims import taken_back
 from mnemic.core.described import read_text
 from mnemic.core.ranking import Ranked
 from mnemic.model.attachment import Attachment
-from mnemic.model.index import CubeView
+from mnemic.model.index import CHUNK, SECTION, CubeView
 from mnemic.model.memory import Change, Memory, MemoryKind, Source, Version
 from mnemic.model.message import StoredMessage
 from mnemic.model.moment import from_micros
@@ -20,6 +20,7 @@ from mnemic.model.query import Hit, Why
 from mnemic.model.scope import Cube
 from mnemic.ports.store import Transaction
 from mnemic.services.attached import attachments_of
+from mnemic.services.passages import passage_hit, passages_of
 from mnemic.text import fold, shorten
 
 MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
@@ -28,11 +29,23 @@ MEMORY_KINDS: Final = tuple(kind.value for kind in MemoryKind)
 _SAID: Final = 300  # characters of a message that are shown before what was read from its attachment
 _BY_HAND: Final = (Change.EDITED, Change.RESTORED)
 
+WRITTEN: Final = (CHUNK, SECTION)
+"""The kinds of what stands in documents."""
+
 SEGMENT: Final = "segment"
 """The kind of topics: what was said about one thing, as a summary."""
 
 
-def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], *, explain: bool) -> list[Hit]:
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How hits are told: passages quote what fits these stems, as they stood at a moment (None: now), with reasons."""
+
+    stems: frozenset[str] = frozenset()
+    at: datetime | None = None
+    explain: bool = False
+
+
+def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked], telling: Telling) -> list[Hit]:
     """Return the hits that ranked entries stand for, whole; an entry whose owner is gone is left out."""
     kinds = [view.kind_names[view.kinds[item.place]] for item in ranked]
     owners = [view.owners[item.place] for item in ranked]
@@ -41,10 +54,12 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
     )
     memories = tx.memories.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind in MEMORY_KINDS])
     segments = tx.segments.get(cube.key, [o for o, kind in zip(owners, kinds, strict=True) if kind == SEGMENT])
+    written = [owner for owner, kind in zip(owners, kinds, strict=True) if kind in WRITTEN]
+    passages = passages_of(tx, cube, written, telling.at)
     attached = attachments_of(tx, cube.key, messages.values())
     hits: list[Hit] = []
     for item, kind, owner in zip(ranked, kinds, owners, strict=True):
-        why = _why(item, ranked) if explain else None
+        why = _why(item, ranked) if telling.explain else None
         if kind == "message" and owner in messages:
             span = (int(view.starts[item.place]), int(view.ends[item.place]))
             found = attached.get(owner, ())
@@ -55,6 +70,8 @@ def hits_of(tx: Transaction, cube: Cube, view: CubeView, ranked: Sequence[Ranked
                 hits.append(_read_hit(message_hit(messages[owner], cube, item.score, why=why), found, read, span))
         elif kind in MEMORY_KINDS and owner in memories:
             hits.append(_memory_hit(memories[owner], cube, view, item, why))
+        elif kind in WRITTEN and owner in passages:
+            hits.append(passage_hit(passages[owner], cube, item.score, telling.stems, why))
         elif kind == SEGMENT and owner in segments:
             segment, _ = segments[owner]
             hits.append(
@@ -176,7 +193,9 @@ def without_repeats(hits: Sequence[Hit]) -> list[Hit]:
         by_hand = hit.metadata.get("change") in _BY_HAND and hit.kind != "message"
         if hit.kind not in ("message", "segment") and stands_on and stands_on <= seen_messages and not by_hand:
             continue
-        if hit.kind == "message":
+        if hit.kind in WRITTEN:  # the same words in two documents are two places to look them up
+            pass
+        elif hit.kind == "message":
             seen_messages.add(hit.id)
         else:
             said = fold(re.sub(r"\W+", " ", hit.text))

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from functools import partial
 from typing import Final, Unpack
 
 import numpy as np
@@ -23,7 +24,8 @@ from mnemic.core.heat import HeatWeights, heat
 from mnemic.core.holding import MEASURED, ROLES, clues_of, likelihood
 from mnemic.core.intake import check_count, check_names, check_text, read_time
 from mnemic.core.matching import match_words, terms_of
-from mnemic.core.ranking import FOCUS, Looked, Question, Scores, Weights, look, rank, warmed
+from mnemic.core.passages import PASSAGES, in_turn
+from mnemic.core.ranking import FOCUS, Looked, Question, Ranked, Scores, Weights, is_written, look, rank, warmed
 from mnemic.core.scanning import worked_out
 from mnemic.core.temporal import question_times
 from mnemic.errors import EmbedderError, InputError
@@ -38,7 +40,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.meter import SILENT, Meter
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.apart import compared
-from mnemic.services.hits import MEMORY_KINDS, SEGMENT, hits_of, with_notes, without_repeats
+from mnemic.services.hits import MEMORY_KINDS, SEGMENT, WRITTEN, Telling, hits_of, with_notes, without_repeats
 from mnemic.services.laps import Laps
 from mnemic.services.questions import Questions
 from mnemic.services.reranking import DEPTH, Reranking
@@ -65,6 +67,8 @@ _VISITS = 5  # hits of a search that count as a visit of their topics
 _NOTED = 10_000  # searches of a cube that are remembered until their visits are written
 _STEMS = 128  # stems of a question that are looked for
 _SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
+_VOICES = 3  # times as many entries are ranked among documents, so that others than the best one are heard
+_OPEN = np.iinfo(np.int64).max  # as a view has the end of what still holds
 _REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
 
@@ -166,12 +170,14 @@ class Recall:
             laps("view")
             return self._found(tx, places, requests, embedded, laps)
 
-    def _fusion(self, query: str) -> Fusion | None:
-        """Return the learned weights, for a question that they are made for."""
-        return self.fusion if is_sentence(query) else None
+    def _fusion(self, query: str, view: CubeView | None = None) -> Fusion | None:
+        """Return the weights for a question that they are made for: those of documents, or the learned ones of talk."""
+        if self.fusion is None or not is_sentence(query):
+            return None
+        return PASSAGES if view is not None and is_written(view) else self.fusion
 
     def _places(self, tx: Transaction, user: object, options: SearchOptions) -> list[tuple[Cube, CubeView]]:
-        cubes = self._scoping.for_read(tx, user, options.get("cubes")).cubes
+        cubes = self._scoping.for_read(tx, user, options.get("cubes"), bound=True).cubes
         return [(cube, tx.index.view(cube.key)) for cube in cubes]
 
     def _found(
@@ -224,7 +230,7 @@ class Recall:
                     yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
     def _best(self, found: _Found, hits: Sequence[Hit], request: Request) -> Results:
-        best = hits[: request.limit]
+        best = in_turn(hits, _of_document, _score)[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
         self._note_visits(found.cubes, kept)
         return Results(tuple(kept), len(best) - len(kept), tuple(found.notes), found.confidence)
@@ -233,7 +239,8 @@ class Recall:
         keys = {cube.id: cube.key for cube in cubes}
         found: dict[int, list[str]] = {}
         for hit in hits[:_VISITS]:
-            found.setdefault(keys[hit.cube], []).extend(source.message_id for source in hit.sources[:1])
+            told = (source.message_id for source in hit.sources[:1] if source.message_id)
+            found.setdefault(keys[hit.cube], []).extend(told)
         with self._lock:
             for cube_key, message_ids in found.items():
                 noted = self._visits.setdefault(cube_key, [])
@@ -277,10 +284,10 @@ class Recall:
         if not bool(eligible.any()):
             return [], 0.0
         question, postings = self._question(tx, place, request, vector, eligible, products)
-        limit = request.limit + _SPARE
+        limit = (request.limit + _SPARE) * (_VOICES if is_written(view) else 1)
         count = max(FOCUS, limit)
         looked = look(view, question, postings, eligible=eligible, weights=self.weights, count=count, passed=laps)
-        fusion = self._fusion(request.query)
+        fusion = self._fusion(request.query, view)
         ranked = rank(
             view,
             looked,
@@ -291,11 +298,14 @@ class Recall:
         )
         heats = self._heats(tx, cube, [view.owners[item.place] for item in ranked])
         ranked = warmed(ranked, heats, self.weights, fusion)
-        if not request.explain:  # an explanation tells the rank among all of them
+        if is_written(view):
+            ranked = in_turn(ranked, partial(_document, view), _score)[: request.limit + _SPARE]
+        elif not request.explain:  # an explanation tells the rank among all of them
             spare = sum(view.kind_names[view.kinds[item.place]] != "message" for item in ranked)  # these may repeat
             ranked = ranked[: request.limit + spare]
         laps("ranking")
-        hits = hits_of(tx, cube, view, ranked, explain=request.explain)
+        telling = Telling(frozenset(content_terms(request.query)), request.as_of, request.explain)
+        hits = hits_of(tx, cube, view, ranked, telling)
         holds = None if vector is None or not self._measured else likelihood(clues_of(view, question.speakers, looked))
         told = with_notes(tx, cube, without_repeats(hits)[: request.limit], request.as_of)
         laps("reading")
@@ -392,6 +402,19 @@ def question_entities(query: str, stems: Sequence[str]) -> list[list[int]]:
     return groups
 
 
+def _document(view: CubeView, item: Ranked) -> str:
+    """Return the document that an entry is of, "" for what is of none."""
+    return view.session_ids[view.sessions[item.place]] if view.kind_names[view.kinds[item.place]] == CHUNK else ""
+
+
+def _of_document(hit: Hit) -> str:
+    return str(hit.metadata["document"]) if hit.kind == CHUNK else ""
+
+
+def _score(found: Ranked | Hit) -> float:
+    return found.score
+
+
 def _threshold(given: object) -> float | None:
     if given is None:
         return None
@@ -416,11 +439,13 @@ def _eligible(tx: Transaction, cube: Cube, view: CubeView, request: Request) -> 
     topics = np.array([name == SEGMENT for name in view.kind_names] or [False])[view.kinds]
     live = wanted[view.kinds] & view.live
     archived = topics & ~view.live if ARCHIVED in request.kinds else np.zeros_like(topics)
+    written = [place for place, name in enumerate(view.kind_names) if name in WRITTEN]
     if request.as_of is None:
         eligible = live | archived
     else:
         moment = to_micros(request.as_of)
-        eligible = live | archived | (wanted[view.kinds] & ~topics)  # superseded versions held once
+        coming = np.isin(view.kinds, written) & ~view.live & (view.valid_to == _OPEN)  # of a version not ready yet
+        eligible = live | archived | (wanted[view.kinds] & ~topics & ~coming)  # superseded versions held once
         eligible = eligible & (view.said_at <= moment) & (moment < view.valid_to)
     if request.where is not None:
         allowed = tx.messages.find_matching(cube.key, request.where)

@@ -8,7 +8,7 @@ checks show it that, and nothing else.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from mnemic import acting
@@ -57,6 +57,11 @@ class Scoping:
             call.user = stored
         check_reach(caller, named, needed)
         return stored
+
+    def principals(self, principal: str) -> tuple[str, ...]:
+        """Return under which names the store may know roles of a user of the caller: theirs, and all users' of it."""
+        project = self.caller().project
+        return (principal, stored_name(project, "")) if project else (principal,)
 
     def need(self, needed: Power, *, whole: bool = False) -> Caller:
         """Return the caller when its key has a power that is about no user. Raises `AccessError` when it has not.
@@ -119,21 +124,33 @@ class Scoping:
         return found
 
     def for_read(
-        self, tx: Transaction, user: object, cubes: Sequence[str] | str | None = None, *, needed: Power = Power.READ
+        self,
+        tx: Transaction,
+        user: object,
+        cubes: Sequence[str] | str | None = None,
+        *,
+        needed: Power = Power.READ,
+        bound: bool = False,
     ) -> Scope:
         """Return the scope of a read: the named cubes, or the user's personal one; empty when nothing is stored yet.
 
-        `needed` is what the key must allow: a write, where the read is a part of one.
+        `needed` is what the key must allow: a write, where the read is a part of one. With `bound`, where no cubes are
+        named, the knowledge bases come behind the personal cube that are bound to the user, or to all users of the
+        caller's project: for what looks for something, not for what is about the user's own memory.
         """
         principal = self.principal(user, needed)
         named = self._bound(None) if cubes is None else cubes
         if named is None:
-            found = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)  # another process may have deleted it
-            if found is None:
-                return Scope(principal, (), ())
-            _note(found.id)
-            tx.enter(found.key)
-            return Scope(principal, (found,), (Role.OWNER,))
+            own = tx.cubes.find(principal, CubeKind.PERSONAL, PERSONAL)  # another process may have deleted it
+            found = [] if own is None else [(own, Role.OWNER)]
+            if own is not None:
+                _note(own.id)
+            if bound:
+                bases = tx.cubes.bound(self.principals(principal))
+                found += [base for base in bases if base[0].kind is CubeKind.KNOWLEDGE]
+                _note_read(cube.id for cube, _ in found)
+            tx.enter(*(cube.key for cube, _ in found))
+            return Scope(principal, tuple(cube for cube, _ in found), tuple(role for _, role in found))
         names = dict.fromkeys(check_id(name, "cubes") for name in check_names(named, "cubes"))
         granted = [self._granted(tx, principal, name, Role.READER) for name in names]
         tx.enter(*(cube.key for cube, _ in granted))
@@ -187,7 +204,7 @@ class Scoping:
     def _granted(self, tx: Transaction, principal: str, cube: str, needed: Role) -> tuple[Cube, Role]:
         caller = self.caller()
         _note(cube)
-        found = tx.cubes.get(principal, cube) if caller.cubes is None or cube in caller.cubes else None
+        found = tx.cubes.get(self.principals(principal), cube) if caller.cubes is None or cube in caller.cubes else None
         user = shown_name(caller.project, principal)
         if found is None:
             if (call := acting.call()) is not None:
@@ -207,6 +224,11 @@ def _note(cube: str) -> None:
     call = acting.call()
     if call is not None:
         call.cube = cube
+    _note_read((cube,))
+
+
+def _note_read(cubes: Iterable[str]) -> None:
+    """Let a reply that is kept for calls that come again go when something in these cubes is forgotten."""
     attempt = acting.attempt()
     if attempt is not None:
-        attempt.cubes.add(cube)
+        attempt.cubes.update(cubes)

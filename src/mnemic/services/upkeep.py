@@ -18,17 +18,19 @@ class Upkeep:
         settle: Callable[[], None],
         sweep: Callable[[], None] = lambda: None,
         prune: Callable[[], int] = lambda: 0,
+        erase: Callable[[], int] = lambda: 0,
     ) -> None:
         """`kept`: jobs of a cube of which those that are done stay.
 
         `settle` does what waits for a quiet moment, `sweep` puts in line what was left in lanes without a worker,
-        `prune` erases old records of calls and returns how many there were.
+        `prune` erases old records of calls, `erase` files that nothing names; both return how many there were.
         """
         self._store = store
         self._kept = kept
         self._settle = settle
         self._sweep = sweep
         self._prune_records = prune
+        self._erase_files = erase
 
     def run(self) -> str:
         """Do it; return what was done."""
@@ -39,8 +41,10 @@ class Upkeep:
             keys = tx.cubes.every_key()
         pruned = sum(self._prune(key) for key in keys)
         records = self._prune_records()
+        files = self._erase_files()
         clean = self._store.scrub()
         told = f"{pruned} old jobs removed, " + (f"{records} old records of calls removed, " if records else "")
+        told += f"{files} files erased that nothing named, " if files else ""
         return f"{told}logs {'folded' if clean else 'still read by others'}"
 
     def _prune(self, cube_key: int) -> int:

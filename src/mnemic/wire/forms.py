@@ -77,15 +77,19 @@ def _count_in(digest: Any, *parts: bytes) -> None:
 
 
 def bare_name(given: str) -> str:
-    """Return a file's name without the folders in front of it, whichever system's they are."""
-    return _FOLDERS.split(given)[-1]
+    """Return a file's name without the folders in front of it, whichever system's they are; empty when it is none."""
+    last = _FOLDERS.split(given)[-1]
+    return "" if last in (".", "..") else last
 
 
 def decoded(data: str, field: str, limits: FormLimits, name: str) -> bytes:
     """Return the bytes of a file in base64 (RFC 4648, section 4). Raises `InputError`, `TooLargeError`."""
-    if len(data) // 4 * 3 - 2 > limits.bytes:
+    if len(data) // 4 * 3 - 2 > limits.bytes:  # before the work of it
         raise limits.too_large(name)
     try:
-        return base64.b64decode(data, validate=True)
+        found = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InputError(field, f"is not base64 (RFC 4648): {error}") from error
+    if len(found) > limits.bytes:
+        raise limits.too_large(name)
+    return found

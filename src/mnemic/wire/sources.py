@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from pathlib import Path
 from typing import Final
 
 from mnemic.errors import InputError
@@ -29,3 +32,19 @@ def checked_address(source: str, field: str = "source") -> str:
             "the file itself, as multipart/form-data or in base64",
         )
     return found
+
+
+def checked_file(given: str | os.PathLike[str], field: str = "source") -> Path:
+    """Return the path of a file of this machine. Raises `InputError` for what is none."""
+    shown = str(given)[:200]
+    try:
+        path = Path(given).expanduser()
+        found = path.stat()
+    except (OSError, ValueError, RuntimeError) as error:  # a NUL, a name too long, no home
+        hint = "to add a text, give it as text=" if "\n" in shown or " " in shown else "give an existing path"
+        raise InputError(field, f"there is no file {shown!r}; {hint}") from error
+    if stat.S_ISDIR(found.st_mode):
+        raise InputError(field, f"{shown!r} is a folder; `sync` takes it")
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(field, f"{shown!r} is no regular file")
+    return path

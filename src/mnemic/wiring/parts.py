@@ -9,14 +9,13 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from mnemic.backends.blobs.folder import FolderBlobs
 from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
-from mnemic.model.job import DESCRIBE
+from mnemic.model.job import DESCRIBE, INGEST
 from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
@@ -32,6 +31,7 @@ from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.attaching import Attaching
+from mnemic.services.bases import Bases
 from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
@@ -47,6 +47,7 @@ from mnemic.services.generate import Generate
 from mnemic.services.jobdesk import JobDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
+from mnemic.services.library import Library
 from mnemic.services.listing import Listing
 from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
@@ -64,15 +65,18 @@ from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
+from mnemic.services.syncing import Syncing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.files import blobs_of
+from mnemic.wiring.knowledge import knowledge_of
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
-from mnemic.wiring.work import background_of, handlers_of
+from mnemic.wiring.work import Chores, background_of, handlers_of
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +97,9 @@ class Parts:
     scoping: Scoping
     remember: Remember
     attaching: Attaching
+    bases: Bases
+    library: Library
+    syncing: Syncing
     recall: Recall
     contexts: Contexts
     answer: AnswerService
@@ -134,6 +141,7 @@ class Parts:
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
         try:
+            self.syncing.close()
             self.periodic.close()
             self.worker.close()
             self.settle()
@@ -227,16 +235,22 @@ def _assembled(
     language = None if llm is None else _language(settings, llm, store, clock)
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
-    keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
+    keeper = BlobKeeper(store, blobs := blobs_of(settings), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
     remember = _remember(settings, store, embedder, clock, scoping, media.attaching)
     answers = answers_of(settings, store, clock, scoping, recall, language)
-    settle = partial(_settle, organize, forget := Forget(store, clock, scoping))
+    settle = partial(_settle, organize, forget := Forget(store, clock, scoping, keeper))
     access = access_of(settings, store, clock, scoping)
-    handlers = {**handlers_of(organize, reorganizing, reader), DESCRIBE: media.describing.work}
-    work = background_of(settings, store, clock, scoping, handlers, settle, access.audit.prune)
+    knowledge = knowledge_of(settings, store, embedder, clock, scoping, language, (blobs, keeper, forget))
+    handlers = {
+        **handlers_of(organize, reorganizing, reader),
+        DESCRIBE: media.describing.work,
+        INGEST: knowledge.ingesting.work,
+    }
+    chores = Chores(settle, access.audit.prune, keeper.settle_all)
+    work = background_of(settings, store, clock, scoping, handlers, chores)
     return Parts(
         settings=settings,
         clock=clock,
@@ -248,6 +262,9 @@ def _assembled(
         scoping=scoping,
         remember=remember,
         attaching=media.attaching,
+        bases=knowledge.bases,
+        library=knowledge.library,
+        syncing=knowledge.syncing,
         recall=recall,
         contexts=answers.contexts,
         answer=answers.extractive,

@@ -24,6 +24,7 @@ from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.services.jobdesk import JobDesk
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
+from mnemic.services.refreshing import Refreshing
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.scoping import Scoping
 from mnemic.services.upkeep import Upkeep
@@ -40,6 +41,19 @@ class Background:
     jobs: JobDesk
     waiting: Waiting
     periodic: Periodic
+
+
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """What is done besides jobs.
+
+    `settle` does what waits for a quiet moment, `prune` erases what is no longer kept of calls, `erase` files that
+    nothing names; both return how many there were.
+    """
+
+    settle: Callable[[], None]
+    prune: Callable[[], int]
+    erase: Callable[[], int]
 
 
 def handlers_of(organize: Organize, reorganizing: Reorganizing, reader: Reader | None) -> Mapping[str, Handler]:
@@ -59,24 +73,23 @@ def background_of(
     clock: Clock,
     scoping: Scoping,
     handlers: Mapping[str, Handler],
-    settle: Callable[[], None],
-    prune: Callable[[], int],
+    chores: Chores,
 ) -> Background:
-    """Return what takes jobs, shows them, waits for them and keeps the calendar.
-
-    `settle` waits for a quiet moment, `prune` erases what is no longer kept of calls.
-    """
+    """Return what takes jobs, shows them, waits for them and keeps the calendar."""
     wall = WallClock() if isinstance(clock, SystemClock) else clock
     limits = Limits(settings.jobs_running, settings.jobs_per_minute, settings.jobs_kept)
     dispatching = Dispatching(store, wall, limits)
     kinds = kinds_of(settings)
-    upkeep = Upkeep(store, kept=settings.jobs_kept, settle=settle, sweep=dispatching.sweep, prune=prune)
-    duties = duties_of(settings, upkeep, backup_of(settings, clock=clock))
+    upkeep = Upkeep(
+        store, kept=settings.jobs_kept, settle=chores.settle, sweep=dispatching.sweep, prune=chores.prune,
+        erase=chores.erase,
+    )  # fmt: skip
+    duties = duties_of(settings, upkeep, backup_of(settings, clock=clock), Refreshing(store, wall))
     queue = _queue(settings, dispatching, store.bell, wall)
     worker = Worker(
         Workplace(store, queue, dispatching),
         handlers,
-        idle=settle,
+        idle=chores.settle,
         threads=settings.worker_threads,
         enabled=settings.worker,
         watch=JobWatch(store.watch),
@@ -107,11 +120,12 @@ def kinds_of(settings: Settings) -> Collection[str] | None:
     return named or None
 
 
-def duties_of(settings: Settings, upkeep: Upkeep, backup: Backup) -> Mapping[str, Duty]:
+def duties_of(settings: Settings, upkeep: Upkeep, backup: Backup, refreshing: Refreshing) -> Mapping[str, Duty]:
     """Return the periodic work of the whole store, with its calendar."""
     duties = {
         "upkeep": Duty(settings.schedule_upkeep, upkeep.run),
         "backup": Duty(settings.schedule_backup, backup.run),
+        "refresh": Duty(settings.schedule_refresh, refreshing.run),
     }
     for title, duty in duties.items():
         check_calendar(duty.calendar, f"schedule_{title}")

@@ -147,6 +147,14 @@ class SqlChunks:
             found.setdefault(row.hash, []).append(row.id)
         return found
 
+    def ids(self, cube_key: int, document_ids: Collection[str]) -> Sequence[str]:
+        """Return the ids of all chunks of documents, in whichever versions they stand."""
+        found: list[str] = []
+        for some in rows.parts(document_ids):
+            query = select(_CHUNK.id).where(_CHUNK.cube_key == cube_key, _CHUNK.document_id.in_(some))
+            found += self._connection.scalars(query.order_by(_CHUNK.id))
+        return found
+
     def clear(self, cube_key: int, version_id: str) -> Sequence[str]:
         """Take all chunks out of a version; erase those that stand in no other, and return their ids."""
         here = (_PLACE.cube_key == cube_key, _PLACE.version_id == version_id)

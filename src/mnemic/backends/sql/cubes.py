@@ -49,7 +49,7 @@ _TOUCH = Prepared(
     .returning(_STATE.revision)
 )
 _EMPTIED = (
-    s.memory_version, s.memory, s.entry, s.attachment, s.message, s.page, s.segment, s.session, s.chunk_place, s.chunk,
+    s.memory_version, s.memory, s.entry, s.attachment, s.message, s.page, s.segment, s.session, s.chunk,
     s.document_version, s.document, s.blob, s.job,
 )  # fmt: skip
 """What is erased before its cube, in an order in which nothing is left pointing to what went."""
@@ -173,6 +173,7 @@ class SqlCubes:
         self.touch(cube_key)  # who writes to it now ends first
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, cube_key, keys)
+        self._connection.execute(delete(s.chunk_place).where(s.chunk_place.c.cube_key == cube_key))
         removed = {
             table.name: self._connection.execute(delete(table).where(table.c.cube_key == cube_key)).rowcount
             for table in _EMPTIED

@@ -37,9 +37,11 @@ class SqlErasing:
         """Erase messages with their relations and sources; pages and sessions shrink, and go when they are empty."""
         pages: set[str] = set()
         sessions: set[str] = set()
-        count = 0
+        count = attachments = 0
         for some in _chunks(ids):
             mine = (s.message.c.cube_key == cube_key, s.message.c.id.in_(some))
+            held = (s.attachment.c.cube_key == cube_key, s.attachment.c.message_id.in_(some))
+            attachments += self._connection.execute(delete(s.attachment).where(*held)).rowcount
             places = select(s.message.c.page_id, s.message.c.session_id).where(*mine)
             for page_id, session_id in self._connection.execute(places):
                 sessions.add(session_id)
@@ -53,7 +55,8 @@ class SqlErasing:
         gone_sessions += self._drop_empty_sessions(cube_key)
         self._set_latest(cube_key)
         self._silence_jobs(cube_key)
-        return Erased({"message": count, "page": gone_pages, "session": gone_sessions}, segments)
+        removed = {"message": count, "page": gone_pages, "session": gone_sessions, "attachment": attachments}
+        return Erased(removed, segments)
 
     def segments(self, cube_key: int, ids: Sequence[str]) -> int:
         """Erase segments with their relations; pages that are in one leave it. Return how many there were."""
@@ -88,6 +91,7 @@ class SqlErasing:
         """Erase all that a cube holds, but neither the cube, its grants nor its jobs; return the rows by kind."""
         keys = self._connection.scalars(select(s.entry.c.key).where(s.entry.c.cube_key == cube_key)).all()
         fulltext.delete(self._connection, cube_key, keys)
+        self._empty(s.chunk_place, cube_key)
         removed = {table.name: self._empty(table, cube_key) for table in _CONTENT}
         for table in (s.relation, s.forgotten, s.change):
             self._empty(table, cube_key)
@@ -171,7 +175,10 @@ class SqlErasing:
         self._connection.execute(update(s.cube_state).where(mine).values(latest_said=latest))
 
 
-_CONTENT: Final = (s.memory_version, s.memory, s.entry, s.message, s.page, s.segment, s.session, s.entity)
+_CONTENT: Final = (
+    s.memory_version, s.memory, s.entry, s.attachment, s.message, s.page, s.segment, s.session, s.entity,
+    s.chunk, s.document_version, s.document,
+)  # fmt: skip
 """What a cube holds, in an order in which nothing is left pointing to what went."""
 
 

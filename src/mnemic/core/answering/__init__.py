@@ -10,9 +10,10 @@ from __future__ import annotations
 from mnemic.core.answering.about import Open, best_known, person_of, read_open, told
 from mnemic.core.answering.asking import is_question, parts_of, put_name
 from mnemic.core.answering.composing import NOT_FOUND, THRESHOLD, Draft, compose
-from mnemic.core.answering.stated import CORRECTS, TAKEN_BACK
+from mnemic.core.answering.stated import CORRECTED, CORRECTS, TAKEN_BACK
 
 __all__ = [
+    "CORRECTED",
     "CORRECTS",
     "NOT_FOUND",
     "TAKEN_BACK",

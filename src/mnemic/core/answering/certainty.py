@@ -93,7 +93,8 @@ def _names_in(asked: Asked, hit: Hit, hits: Sequence[Hit]) -> float:
 
 
 def _words_of(hit: Hit) -> set[str]:
-    return set(words(f"{hit.speaker} {hit.metadata.get('subject', '')} {hit.text[:4_000]}"))
+    about = hit.metadata.get("subject", "") if hit.locator is None else hit.locator
+    return set(words(f"{hit.speaker} {about} {hit.text[:4_000]}"))
 
 
 def confidence(signs: Signs, likely: float | None) -> float:

@@ -37,6 +37,7 @@ from mnemic.core.answering.statements import (
 )
 from mnemic.core.answering.values import value_answer
 from mnemic.core.holding import are_several
+from mnemic.core.passages import place_of
 from mnemic.model.query import Hit, Results
 from mnemic.text import shorten
 
@@ -200,7 +201,9 @@ def _quotation(sentences: Sequence[Sentence]) -> str:
 
 
 def quoted(hit: Hit, words: str) -> str:
-    """Return words of a hit as an answer shows them: a message with its speaker, a memory as it is."""
+    """Return words of a hit as an answer shows them: with the speaker or the place in a document, a memory as it is."""
+    if hit.locator is not None:
+        return f'{place_of(hit.locator)}: "{words}"'
     if hit.kind != "message" or not hit.speaker:
         return words
     return f'{hit.speaker}: "{words}"'

@@ -1,4 +1,4 @@
-"""The sentences of the hits, each with how well it fits the question.
+"""The sentences of the hits, each with how well it fits the question; what people have corrected of a document is none.
 
 A sentence stands for the words around it: what the sentence before it says counts half. Rarity of a stem is judged by
 the hits alone, for the whole memory is not seen from here.
@@ -15,7 +15,7 @@ from typing import Final
 
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.roots import content_roots, roots
-from mnemic.core.answering.stated import CORRECTS, TAKEN_BACK
+from mnemic.core.answering.stated import CORRECTED, CORRECTS, TAKEN_BACK
 from mnemic.model.moment import TimeSpan
 from mnemic.model.query import Hit
 from mnemic.text import fold, sentence_spans, words
@@ -94,7 +94,8 @@ def pool_of(hits: Sequence[Hit]) -> list[Hit]:
             for each in said:
                 raised[each] = max(raised.get(each, 0.0), hit.score - _DERIVED)
         else:
-            kept.append(hit if hit.kind == "message" else replace(hit, score=max(0.0, hit.score - _DERIVED)))
+            verbatim = hit.kind == "message" or hit.locator is not None
+            kept.append(hit if verbatim else replace(hit, score=max(0.0, hit.score - _DERIVED)))
     lifted = [replace(hit, score=max(hit.score, raised.get(hit.id, 0.0))) for hit in kept]
     return sorted(lifted, key=lambda hit: -hit.score)
 
@@ -135,7 +136,10 @@ def _of_hit(asked: Asked, hit: Hit, rank: int, weights: Mapping[str, float], tim
     ours = is_about(asked, hit)
     for_hit = timely + 3.0 * hit.score + (0.35 if ours else 0.0) + (_CORRECTS if _CORRECTION.search(text) else 0.0)
     found = []
+    wrong = str(hit.metadata.get(CORRECTED, "")) if hit.locator is not None else ""
     for place, (start, end) in enumerate(spans):
+        if wrong and (text[start:end] in wrong or wrong in text[start:end]):
+            continue
         beside = stems[max(0, place - 1) : place + 2]
         cover, around = share(weights, stems[place]), share(weights, frozenset().union(*beside))
         score = _worth(asked, text[start:end], cover, around) + for_hit
@@ -147,7 +151,7 @@ def is_about(asked: Asked, hit: Hit) -> bool:
     """Tell whether the hit is of, or about, the one whom the question asks about; True when it names no one."""
     if not asked.speakers:
         return True
-    subject = str(hit.metadata.get("subject", "")) if hit.kind != "message" else ""
+    subject = str(hit.metadata.get("subject", "")) if hit.kind != "message" and hit.locator is None else ""
     return any(fold(name) in (fold(hit.speaker), fold(subject)) for name in asked.speakers)
 
 

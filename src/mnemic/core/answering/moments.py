@@ -30,6 +30,7 @@ _NOW: Final = re.compile(r"\b(?:just|today|now|right now|currently|tonight|this 
 _VAGUE: Final = re.compile(
     r"^(?:now|nowadays|these days|at the moment|right now|someday|soon|lately|recently)$", re.IGNORECASE
 )
+_DATE: Final = re.compile(r"\b\d{4}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _COMING: Final = re.compile(r"\bwhen (?:is|are|will|does|do)\b|\bgoing to\b|\bplan(?:s|ning|ned)?\b|\bupcoming\b")
 _NUMBERS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
@@ -53,6 +54,8 @@ def date_answer(asked: Asked, sentences: Sequence[Sentence]) -> Dated | None:
     if best is None:
         return None
     _, sentence, time = best
+    if time is None and sentence.hit.locator is not None:  # when a document was added says nothing
+        return None
     if time is not None:
         return Dated(label(asked, time.span, sentence.said_at), sentence, plain=True)
     said = _narrowed(asked, TimeSpan(sentence.said_at, sentence.said_at + timedelta(days=1), Grain.DAY, ""))
@@ -64,9 +67,7 @@ def date_answer(asked: Asked, sentences: Sequence[Sentence]) -> Dated | None:
 def _weigh(asked: Asked, sentence: Sentence) -> tuple[float, FoundTime | None]:
     """Return how well a sentence tells when, and the time in it that stands nearest to the question's words."""
     coming = bool(_COMING.search(asked.low))
-    times = [
-        (time, 0.0) for time in find_times(sentence.text, sentence.said_at) if not _VAGUE.match(time.span.words.strip())
-    ]
+    times = [(time, 0.0) for time in find_times(sentence.text, sentence.said_at) if _tells(time, sentence)]
     if not times:
         times = [(time, 0.12) for time in _beside(sentence)]
     if not times:
@@ -79,6 +80,12 @@ def _weigh(asked: Asked, sentence: Sentence) -> tuple[float, FoundTime | None]:
         weighed.append((0.3 + fit - cost - 0.002 * _distance(asked, sentence, time), time))
     value, time = max(weighed, key=lambda item: item[0])
     return sentence.score + value, time
+
+
+def _tells(time: FoundTime, sentence: Sentence) -> bool:
+    """Tell whether a time says when; in a document, which nobody knows when it was written, only a date does."""
+    told = time.span.words.strip()
+    return bool(_DATE.search(told)) if sentence.hit.locator is not None else not _VAGUE.match(told)
 
 
 def _asked_then(asked: Asked, moment: datetime) -> float:
@@ -97,7 +104,7 @@ def _beside(sentence: Sentence) -> list[FoundTime]:
         for time in found
         if not sentence.start <= time.start < sentence.end
         and min(abs(time.start - sentence.end), abs(sentence.start - time.end)) < 120
-        and not _VAGUE.match(time.span.words.strip())
+        and _tells(time, sentence)
     ]
 
 

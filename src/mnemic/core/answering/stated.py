@@ -15,6 +15,10 @@ CORRECTS: Final = "corrects"
 """The key that marks what is said in the place of such a version."""
 
 
+CORRECTED: Final = "corrected"
+"""The key that has the words of a passage which somebody has corrected since."""
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """One statement about a subject, from a memory or from a message, with the hit that it stands on.

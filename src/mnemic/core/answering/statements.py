@@ -111,6 +111,8 @@ def read_statements(hits: Sequence[Hit], over: Sequence[Hit] = ()) -> list[State
 
 
 def _of_memory(hit: Hit) -> list[Statement]:
+    if hit.locator is not None:  # a document's metadata are its owner's
+        return []
     attribute = str(hit.metadata.get("attribute", ""))
     subject, value = str(hit.metadata.get("subject", "")), str(hit.metadata.get("value", ""))
     if not attribute or not subject or not value:

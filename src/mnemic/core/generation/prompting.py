@@ -52,9 +52,17 @@ class Frame:
     suggest: int = 0
 
 
-def rules(kind: Literal["ask", "chat"], manner: Manner, *, searching: bool = False, suggesting: bool = False) -> str:
+def rules(
+    kind: Literal["ask", "chat"],
+    manner: Manner,
+    *,
+    documents: bool = False,
+    searching: bool = False,
+    suggesting: bool = False,
+) -> str:
     """Return the system turn: the caller's own instructions, our rules, and the manner to speak in."""
     parts = [manner.system, load(kind)]
+    parts += [load("documents")] if documents else []
     parts += [load("search")] if searching else []
     parts += [load("suggest")] if suggesting else []
     told = (("Who you are", manner.persona), ("How you speak", manner.style),

@@ -70,7 +70,7 @@ def one_of_form(given: Mapping[str, Any], file: Sent, limits: FormLimits) -> dic
     """Return what the verb is called with for one file of a form."""
     if file.too_large:
         raise limits.too_large(file.name)
-    beside = {"name": file.name, **({"media": file.media} if file.media else {})}
+    beside = {name: told for name, told in (("name", file.name), ("media", file.media)) if told}
     return {"source": file.content, **beside, **given}
 
 

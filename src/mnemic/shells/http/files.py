@@ -10,13 +10,13 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from mnemic.api import Memory
+from mnemic.core.media import media_of
 
 UNKNOWN: Final = "application/octet-stream"
 
 _MEDIA: Final = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,63}/[a-z0-9][a-z0-9!#$&^_.+-]{0,127}")
 _UNSAFE: Final = re.compile(r'[\x00-\x1f\x7f"\\/:*?<>|\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]')
 _LONGEST: Final = 120  # characters of a name
-_PICTURES: Final = ((b"\x89PNG", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp"))
 
 
 def file_reply(memory: Memory, verb: str, given: Mapping[str, Any], content: bytes) -> Response:
@@ -50,10 +50,11 @@ def _document(memory: Memory, given: Mapping[str, Any], _: bytes) -> tuple[str, 
 
 def _attachment(memory: Memory, given: Mapping[str, Any], content: bytes) -> tuple[str, str]:
     found = memory.attachments.get(given["id"], user=given["user"], cube=given.get("cube"))
+    media = media_of(content, found.media)
     if not given.get("thumbnail"):
-        return found.name or found.id, found.media
-    media = next((media for mark, media in _PICTURES if content.startswith(mark)), UNKNOWN)
-    return f"{found.name or found.id}-small.{media.rpartition('/')[2]}", media
+        return found.name or found.id, media
+    stem, _, end = found.name.rpartition(".")
+    return f"{stem or end or found.id}-small.{media.rpartition('/')[2]}", media
 
 
 _LOOKED_UP: Final[Mapping[str, Callable[[Memory, Mapping[str, Any], bytes], tuple[str, str]]]] = {

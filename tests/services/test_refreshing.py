@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.errors import FetchError
 from mnemic.model.document import Document, DocumentState
-from mnemic.model.job import INGEST
+from mnemic.model.job import INGEST, OPEN
 from mnemic.wiring import Parts
 from tests.services.opened import SteppedClock, open_parts
 from tests.services.shelved import Web, plain_reading
@@ -104,7 +104,11 @@ def test_what_is_gone_is_told_and_what_was_fetched_stays(shelf: Shelf) -> None:
     shelf.web.errors[PAGE] = FetchError("has no such page (404)", address=PAGE, status=404)
     shelf.later(25)
     found = shelf.get()
-    assert "404" in found.refresh.found and found.current is not None and found.state is DocumentState.READY
+    assert (
+        found.refresh.found.startswith("gone: has no such page (404)")
+        and found.current is not None
+        and found.state is DocumentState.READY
+    )
     assert found.refresh.due == shelf.clock.now() + 24 * HOUR
     del shelf.web.errors[PAGE]
     shelf.later(25)
@@ -115,12 +119,23 @@ def test_what_could_not_be_reached_is_tried_again_and_harms_nothing(shelf: Shelf
     shelf.add()
     shelf.web.errors[PAGE] = FetchError("did not answer in time", address=PAGE, passing=True)
     shelf.later(25)
-    assert shelf.get().state is DocumentState.READY
+    found = shelf.get()
+    assert found.state is DocumentState.READY and "in time; what was fetched before stays" in found.refresh.found
+    assert found.refresh.due == shelf.clock.now() + HOUR
+    assert not [job for job in shelf.parts.jobs.list(user="ann", cube=shelf.cube) if job.state in OPEN]
     tried = len(shelf.web.asked)
     del shelf.web.errors[PAGE]
     shelf.later(2)
     assert len(shelf.web.asked) > tried
     assert shelf.get().refresh.found == "unchanged"
+
+
+def test_a_server_that_wants_to_be_left_alone_is_left_alone_for_as_long(shelf: Shelf) -> None:
+    shelf.add()
+    error = FetchError("was asked too often (429)", address=PAGE, passing=True, status=429, retry_after=10_000.0)
+    shelf.web.errors[PAGE] = error
+    shelf.later(25)
+    assert shelf.get().refresh.due == shelf.clock.now() + timedelta(seconds=10_000)
 
 
 def test_what_was_never_fetched_is_fetched_when_it_is_there(shelf: Shelf) -> None:

@@ -70,7 +70,6 @@ class AsyncClient:
         self.keys = AsyncKeys(self._line)
         self.attachments = AsyncAttachments(self._line)
         self.knowledge = AsyncKnowledge(self._line)
-        self.attachments = AsyncAttachments(self._line)
 
     async def __aenter__(self) -> Self:
         return self

@@ -63,7 +63,6 @@ class Client:
         self.keys = Keys(self._line)
         self.attachments = Attachments(self._line)
         self.knowledge = Knowledge(self._line)
-        self.attachments = Attachments(self._line)
 
     def __enter__(self) -> Self:
         return self

@@ -121,7 +121,7 @@ def test_a_server_that_is_not_there_is_told(remote: Remote) -> None:
     hearing, server = remote.start(Answer(), tries=1)
     server.stop()
     remote._stack.pop_all().callback(hearing.close)
-    with pytest.raises(LanguageError, match="could not be reached.*hear_base_url"):
+    with pytest.raises(LanguageError, match=r"could not be reached.*hear_base_url"):
         hearing.hear(remote.sound, "audio/wav")
 
 
@@ -129,5 +129,5 @@ def test_a_server_that_is_not_there_is_told(remote: Remote) -> None:
     "url, key, model", [("ftp://x", "", "m"), ("http://x", "schl\u00fcssel", "m"), ("http://x", "", "")]
 )
 def test_settings_that_cannot_be_right_name_themselves(url: str, key: str, model: str) -> None:
-    with pytest.raises(InputError, match="^hear_"):
+    with pytest.raises(InputError, match=r"^hear_"):
         ServedHearing(url, key, model, timeout=1, tries=1)

@@ -23,9 +23,9 @@ def test_openais_api_gets_a_picture_as_a_data_uri_before_the_words() -> None:
         model = OpenAIChat(server.url, "", "eyes", timeout=5, tries=1, settings="vision")
         model.complete(Prompt((Turn("system", "Look."), Turn("user", "What?", (PICTURE,)))))
         model.close()
-        system, user = server.requests[0].body["messages"]  # type: ignore[misc]  # a list of two
+        system, user = server.requests[0].body["messages"]
     assert system == {"role": "system", "content": "Look."}
-    assert user["content"] == [  # type: ignore[index]
+    assert user["content"] == [
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
         {"type": "text", "text": "What?"},
     ]
@@ -36,8 +36,8 @@ def test_anthropics_api_gets_a_picture_as_a_block() -> None:
         model = AnthropicChat(server.url, "", "eyes", timeout=5, tries=1)
         model.complete(Prompt((Turn("user", "What?", (PICTURE,)),)))
         model.close()
-        (user,) = server.requests[0].body["messages"]  # type: ignore[misc]
-    assert user["content"] == [  # type: ignore[index]
+        (user,) = server.requests[0].body["messages"]
+    assert user["content"] == [
         {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QUJD"}},
         {"type": "text", "text": "What?"},
     ]

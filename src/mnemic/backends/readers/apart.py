@@ -82,9 +82,7 @@ class Readers:
         found: list[Utterance] = []
         with self._folder() as folder:
             asked = Asked(sound.absolute(), "the recording", folder, limits=self._limits, only="speech")
-            for what in self._told(asked):
-                if "said" in what:
-                    found.append(Utterance(*what["said"]))
+            found += [Utterance(*what["said"]) for what in self._told(asked) if "said" in what]
         return found
 
     def copies(

@@ -42,9 +42,8 @@ class Asked:
     """One file to read: where it lies, what it is called, its password, and the limits.
 
     `office` is the program of LibreOffice, empty where there is none; `folder` may be written to and is removed at the
-    end. `only` is `lines` when only the words of a picture are wanted, `copies` or
-    `plain` when copies of it are, and `speech` when what is said in a recording is. `depth` counts files inside files. `kind` is
-    what it turned out to be.
+    end. `only` is `lines` when only the words of a picture are wanted, `copies` or `plain` when copies of it are, and
+    `speech` when what is said in a recording is. `depth` counts files inside files. `kind` is what it turned out to be.
     """
 
     path: Path

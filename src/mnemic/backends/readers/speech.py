@@ -1,6 +1,6 @@
-"""What is said in a recording, by Whisper run here: inside the child, as decoding sound from outside is as risky as files.
+"""What is said in a recording, by Whisper: inside the child, as decoding sound from outside is as risky as any file.
 
-The weights come in packages of the extra `audio` (OpenAI's whisper-base, converted for CTranslate2); nothing is fetched.
+The weights come in packages of the extra `audio` (OpenAI's whisper-base, for CTranslate2), and nothing is fetched.
 Stretches without speech are left out before, as the model makes up words for silence.
 """
 

@@ -13,7 +13,7 @@ import pytest
 
 from mnemic import AccessError, InputError, Memory, NotFoundError
 from mnemic.api import acting
-from mnemic.errors import FetchError, ReadError, StoreError, TooLargeError
+from mnemic.errors import FetchError, TooLargeError
 from mnemic.model.caller import LOCAL
 from mnemic.model.document import ChunkKind, Document, DocumentState
 from mnemic.model.index import CHUNK, SECTION

@@ -119,7 +119,7 @@ class Memory:
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them.
 
-        A message is a string or an object with role, content (a string, or parts: text, images, files, sound), name (the speaker), at (when it was
+        A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
         said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
         already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name
         of your own under which the background work of many calls can be looked at (`jobs.task`). With `wait`, the

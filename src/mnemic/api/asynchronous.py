@@ -71,8 +71,8 @@ class AsyncMemory:
         self.llm = AsyncLanguageModels(Calls(self._calls.opening, lambda memory: memory.llm))
         self.jobs = AsyncJobs(Calls(self._calls.opening, lambda memory: memory.jobs))
         self.keys = AsyncKeys(Calls(self._calls.opening, lambda memory: memory.keys))
-        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
         self.knowledge = AsyncKnowledge(Calls(self._calls.opening, lambda memory: memory.knowledge))
+        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
 
     async def __aenter__(self) -> Self:
         await self.opened()

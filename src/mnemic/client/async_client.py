@@ -68,8 +68,8 @@ class AsyncClient:
         self.llm = AsyncLanguageModels(self._line)
         self.jobs = AsyncJobs(self._line)
         self.keys = AsyncKeys(self._line)
-        self.attachments = AsyncAttachments(self._line)
         self.knowledge = AsyncKnowledge(self._line)
+        self.attachments = AsyncAttachments(self._line)
 
     async def __aenter__(self) -> Self:
         return self

@@ -61,8 +61,8 @@ class Client:
         self.llm = LanguageModels(self._line)
         self.jobs = Jobs(self._line)
         self.keys = Keys(self._line)
-        self.attachments = Attachments(self._line)
         self.knowledge = Knowledge(self._line)
+        self.attachments = Attachments(self._line)
 
     def __enter__(self) -> Self:
         return self

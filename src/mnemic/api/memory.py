@@ -222,9 +222,10 @@ class Memory:
         return forgotten
 
     def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it.
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job.
 
-        What was written, restored or locked by hand stays, and what was forgotten stays forgotten.
+        What was written, restored or locked by hand stays, and what was forgotten stays forgotten. Each document gets
+        a version with the same content, read by a job of its own.
         """
         job = self._parts.rebuild.run(user=user, cube=cube)
         self._parts.worker.wake()

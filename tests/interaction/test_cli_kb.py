@@ -160,9 +160,7 @@ def test_an_address_is_fetched_and_looked_at_again(terminal: Terminal, page: tup
     said = terminal.type("kb", "add", address, "--refresh-hours", "24")
     assert said.code == 0 and "ready" in said.out, said.out + said.err
     assert "unchanged" in terminal.type("kb", "refresh", address).out
-    answers.append(
-        Answer(raw=b"The pump is quiet.", headers=TEXT)
-    )
+    answers.append(Answer(raw=b"The pump is quiet.", headers=TEXT))
     assert terminal.type("kb", "refresh", address).code == 0
     shown = terminal.json("kb", "show", address)
     assert [each["number"] for each in shown["versions"]] == [1, 2]

@@ -49,6 +49,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.library import Library
 from mnemic.services.listing import Listing
+from mnemic.services.loading_files import Files
 from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
@@ -279,7 +280,7 @@ def _assembled(
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
-        portability=Portability(store, embedder, clock, scoping, version=__version__),
+        portability=Portability(store, embedder, clock, scoping, Files(blobs, keeper), version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),

@@ -71,8 +71,8 @@ class AsyncMemory:
         self.llm = AsyncLanguageModels(Calls(self._calls.opening, lambda memory: memory.llm))
         self.jobs = AsyncJobs(Calls(self._calls.opening, lambda memory: memory.jobs))
         self.keys = AsyncKeys(Calls(self._calls.opening, lambda memory: memory.keys))
-        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
         self.knowledge = AsyncKnowledge(Calls(self._calls.opening, lambda memory: memory.knowledge))
+        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
 
     async def __aenter__(self) -> Self:
         await self.opened()
@@ -203,7 +203,7 @@ class AsyncMemory:
         )
 
     async def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._calls.wait(Memory.rebuild, user=user, cube=cube, wait=wait)
 
     async def reorganize(

@@ -68,8 +68,8 @@ class AsyncClient:
         self.llm = AsyncLanguageModels(self._line)
         self.jobs = AsyncJobs(self._line)
         self.keys = AsyncKeys(self._line)
-        self.attachments = AsyncAttachments(self._line)
         self.knowledge = AsyncKnowledge(self._line)
+        self.attachments = AsyncAttachments(self._line)
 
     async def __aenter__(self) -> Self:
         return self
@@ -235,7 +235,7 @@ class AsyncClient:
         cube: str | None = None,
         wait: bool = False,
     ) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._line.call("rebuild", Gives[str | None](), user=user, cube=cube, wait=wait)
 
     async def reorganize(

@@ -36,6 +36,7 @@ from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.checking_files import check_files
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -159,6 +160,7 @@ class Parts:
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, the queue, the background work, then the embedder."""
         found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
+        found.append(check_files(self.store, self.blobs))
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))

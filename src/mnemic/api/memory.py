@@ -77,6 +77,7 @@ class Memory:
         self.keys = Keys(self._parts)
         self.attachments = Attachments(self._parts)
         self.knowledge = Knowledge(self._parts)
+        self.attachments = Attachments(self._parts)
         self._parts.begin()
 
     def __enter__(self) -> Self:

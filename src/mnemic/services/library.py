@@ -89,6 +89,19 @@ class Library:
         blob, given = self._kept(target, source, text, given)
         return self._write(user, cube, lambda tx, base: self._put_content(tx, base, origin, blob, given))
 
+    def keep(self, base: Cube, source: BinaryIO) -> Blob:
+        """Keep a file's bytes, which `put_files` is to name within the hour. Raises `InputError`, `TooLargeError`."""
+        return self._put(base, source, "source")
+
+    def put_files(
+        self, files: Sequence[tuple[str, Blob]], *, folder: str, cube: object, user: object
+    ) -> Sequence[Document]:
+        """Put files of a folder, kept before, under their names, in one transaction."""
+        with self._store.write() as tx:
+            base = base_of(self._scoping, tx, user, cube, role=Role.EDITOR)
+            tx.cubes.touch(base.key)
+            return [self._put_content(tx, base, Origin.FILE, blob, Told(name), folder) for name, blob in files]
+
     def list(
         self, *, cube: object, user: object, state: object = None, after: object = None, limit: object = 100
     ) -> Sequence[Document]:
@@ -221,7 +234,10 @@ class Library:
             raise InputError(field, "is empty: there is nothing to read in it")
         return blob
 
-    def _put_content(self, tx: Transaction, base: Cube, origin: Origin, blob: Blob, given: Told) -> Document:
+    def _put_content(
+        self, tx: Transaction, base: Cube, origin: Origin, blob: Blob, given: Told, folder: str = ""
+    ) -> Document:
+        """Put kept bytes under a name; `folder` is the one that the file is kept in step with."""
         now = self._clock.now()
         found = tx.documents.named(base.key, given.name)
         known = None if found is None else told(tx, found)
@@ -232,7 +248,7 @@ class Library:
                 return try_again(tx, same, now, password=given.password)
             return same if known.state is not DocumentState.READY else replace(same, job=None)
         document = known or _new_document(base, given.name, origin, now)
-        document = replace(_told(document, given), origin=origin, address="", refresh=Refresh())
+        document = replace(_told(document, given), origin=origin, address=folder, refresh=Refresh())
         version = DocumentVersion(
             new_id(), document.id, 1 if known is None else known.latest.number + 1, DocumentState.QUEUED, now,
             digest=blob.digest, size=blob.size, media=given.media,

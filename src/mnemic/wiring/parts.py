@@ -66,6 +66,7 @@ from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
+from mnemic.services.syncing import Syncing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
@@ -98,6 +99,7 @@ class Parts:
     attaching: Attaching
     bases: Bases
     library: Library
+    syncing: Syncing
     recall: Recall
     contexts: Contexts
     answer: AnswerService
@@ -139,6 +141,7 @@ class Parts:
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
         try:
+            self.syncing.close()
             self.periodic.close()
             self.worker.close()
             self.settle()
@@ -261,6 +264,7 @@ def _assembled(
         attaching=media.attaching,
         bases=knowledge.bases,
         library=knowledge.library,
+        syncing=knowledge.syncing,
         recall=recall,
         contexts=answers.contexts,
         answer=answers.extractive,

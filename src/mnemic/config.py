@@ -34,6 +34,17 @@ class Settings:
     """PostgreSQL 15 or newer, such as postgresql://user:password@host/database; empty means SQLite in the folder."""
     database_connections: int = 16
     """Connections to PostgreSQL that this process opens at most."""
+    blobs_url: str = ""
+    """Where files are kept, of documents and of messages: s3://bucket or s3://bucket/prefix, for this store alone
+    (extra `[s3]`); empty means `blobs` in the memory's folder."""
+    blobs_endpoint: str = ""
+    """Address of a server that speaks S3, such as http://127.0.0.1:9000; empty means AWS."""
+    blobs_region: str = ""
+    """Region of that bucket; empty means what the machine's AWS_REGION says."""
+    blobs_access_key: str = field(default="", repr=False)
+    """Key for that bucket; empty means the machine's own (AWS_ variables, or what its cloud gives it)."""
+    blobs_secret_key: str = field(default="", repr=False)
+    """Secret of that key."""
     vector_index: str = "auto"
     """Where vectors are compared on PostgreSQL: `pgvector`, `memory` (this process), or `auto`: pgvector in cubes of
     more than `vector_index_from` passages, when the extension is there."""
@@ -426,12 +437,20 @@ def _validated(settings: Settings) -> Settings:
     for name, most in _FROM_ZERO.items():
         if not 0 <= getattr(settings, name) <= most:
             raise InputError(name, f"must be from 0 to {most:g}")
+    _check_blobs(settings)
     for name, known in _CHOICES.items():
         if getattr(settings, name) not in known:
             told = ", ".join(f"`{each}`" for each in known)
             raise InputError(name, f"{getattr(settings, name)!r} is none of {told}")
     _zone(settings.timezone)
     return settings
+
+
+def _check_blobs(settings: Settings) -> None:
+    if settings.blobs_url and not settings.blobs_url.startswith("s3://"):
+        raise InputError("blobs_url", "needs s3://bucket or s3://bucket/prefix, or nothing for the memory's folder")
+    if bool(settings.blobs_access_key) != bool(settings.blobs_secret_key):
+        raise InputError("blobs_access_key", "and blobs_secret_key come together, or neither does")
 
 
 def _zone(name: str) -> ZoneInfo:

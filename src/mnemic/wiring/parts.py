@@ -9,7 +9,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from mnemic.backends.blobs.folder import FolderBlobs
 from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
@@ -72,6 +71,7 @@ from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.files import blobs_of
 from mnemic.wiring.knowledge import knowledge_of
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
@@ -235,7 +235,7 @@ def _assembled(
     language = None if llm is None else _language(settings, llm, store, clock)
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
-    keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
+    keeper = BlobKeeper(store, blobs := blobs_of(settings), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)

@@ -117,12 +117,15 @@ class Settings:
     """Key for that endpoint."""
     vision_model: str = ""
     """Model name for that endpoint; empty means that no model looks at pictures: their words are read all the same."""
+    hear: str = "auto"
+    """Who writes down what is said in recordings: `openai` (an endpoint, below), `local` (Whisper, which comes with the
+    extra `[audio]`), `none`, or `auto`: the endpoint when a model is named, else what is installed."""
     hear_base_url: str = ""
     """Endpoint with an `/audio/transcriptions` route, such as http://127.0.0.1:8000/v1; empty means OpenAI itself."""
     hear_api_key: str = field(default="", repr=False)
     """Key for that endpoint."""
     hear_model: str = ""
-    """Model name for that endpoint; empty means that recordings are kept and not heard."""
+    """Model name for that endpoint."""
     attachment_megabytes: int = 20
     """Size at most of an image, a file or a sound that comes with a message."""
     attachments: int = 20
@@ -420,6 +423,7 @@ _FROM_ZERO: Final = {
 _CHOICES: Final = {
     "ranking": ("learned", "plain"),
     "llm": PROVIDERS,
+    "hear": ("auto", "openai", "local", "none"),
     "vector_index": ("auto", "memory", "pgvector"),
     "log_format": ("plain", "json"),
 }

@@ -36,6 +36,7 @@ from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.checking_files import check_files
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -49,6 +50,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.library import Library
 from mnemic.services.listing import Listing
+from mnemic.services.loading_files import Files
 from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
@@ -158,6 +160,7 @@ class Parts:
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, the queue, the background work, then the embedder."""
         found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
+        found.append(check_files(self.store, self.blobs))
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -279,7 +282,7 @@ def _assembled(
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
-        portability=Portability(store, embedder, clock, scoping, version=__version__),
+        portability=Portability(store, embedder, clock, scoping, Files(blobs, keeper), version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),

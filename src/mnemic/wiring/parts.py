@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict
 
 from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
@@ -247,11 +247,8 @@ def _assembled(
     settle = partial(_settle, organize, forget := Forget(store, clock, scoping, keeper))
     access = access_of(settings, store, clock, scoping)
     knowledge = knowledge_of(settings, store, embedder, clock, scoping, language, (blobs, keeper, forget))
-    handlers = {
-        **handlers_of(organize, reorganizing, reader),
-        DESCRIBE: media.describing.work,
-        INGEST: knowledge.ingesting.work,
-    }
+    handlers = {DESCRIBE: media.describing.work, INGEST: knowledge.ingesting.work}
+    handlers |= handlers_of(organize, reorganizing, reader)
     chores = Chores(settle, access.audit.prune, keeper.settle_all)
     work = background_of(settings, store, clock, scoping, handlers, chores)
     return Parts(
@@ -273,32 +270,64 @@ def _assembled(
         answer=answers.extractive,
         generate=answers.generate,
         chat=Chat(answers.generate, remember),
-        curate=Curate(store, embedder, clock, scoping),
-        listing=Listing(store, scoping, zone=settings.zone),
-        changing=Changing(store, embedder, clock, scoping),
         feedback=_feedback(store, embedder, clock, scoping, remember, language),
-        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
-        cubes=CubeDesk(store, clock, scoping),
         forget=forget,
         profiles=answers.profiles,
-        profile_editing=ProfileEditing(store, embedder, clock, scoping),
-        portability=Portability(store, embedder, clock, scoping, Files(blobs, keeper), version=__version__),
-        language=language,
-        accounts=Accounts(store, clock, scoping, language),
-        preview=_preview(settings, store, embedder, clock, scoping, language),
         access=access,
         settle=settle,
         close_models=(*close_models, media.close),
         organize=organize,
         reorganizing=reorganizing,
-        rebuild=Rebuild(store, clock, scoping),
-        reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
         worker=work.worker,
         waiting=work.waiting,
-        following=Following(Newest(store, scoping), store.bell),
         jobs=work.jobs,
         periodic=work.periodic,
         queue=work.queue,
+        **_desks(settings, store, embedder, clock, scoping, language, Files(blobs, keeper)),
+    )
+
+
+class _Desks(TypedDict):
+    """Parts that need nothing of the others."""
+
+    curate: Curate
+    listing: Listing
+    changing: Changing
+    explain: Explain
+    cubes: CubeDesk
+    profile_editing: ProfileEditing
+    portability: Portability
+    language: Language | None
+    accounts: Accounts
+    preview: Preview
+    rebuild: Rebuild
+    reindex: Reindex
+    following: Following
+
+
+def _desks(
+    settings: Settings,
+    store: MeteredStore,
+    embedder: Embedder,
+    clock: Clock,
+    scoping: Scoping,
+    language: Language | None,
+    files: Files,
+) -> _Desks:
+    return _Desks(
+        curate=Curate(store, embedder, clock, scoping),
+        listing=Listing(store, scoping, zone=settings.zone),
+        changing=Changing(store, embedder, clock, scoping),
+        explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
+        cubes=CubeDesk(store, clock, scoping),
+        profile_editing=ProfileEditing(store, embedder, clock, scoping),
+        portability=Portability(store, embedder, clock, scoping, files, version=__version__),
+        language=language,
+        accounts=Accounts(store, clock, scoping, language),
+        preview=_preview(settings, store, embedder, clock, scoping, language),
+        rebuild=Rebuild(store, clock, scoping),
+        reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
+        following=Following(Newest(store, scoping), store.bell),
     )
 
 

@@ -150,6 +150,10 @@ class Settings:
     """A TOML file with profile templates of your own: `name = ["home.place", "relation.*"]`, one a line."""
     file_megabytes: int = 100
     """Size of a document at most, whether it is handed over, uploaded or fetched."""
+    chunk_tokens: int = 220
+    """Word pieces of a passage of a document at most, with the headings above it: what the embedder reads of it."""
+    chunk_overlap: int = 1
+    """Sentences of a passage that the next one repeats."""
     fetch_private: str = ""
     """Hosts and networks of your own that documents are fetched from although they are not public, comma-separated,
     such as `intranet.example,10.0.0.0/8`. Whoever may add an address then reads through this machine what they hold."""
@@ -376,6 +380,7 @@ _AT_LEAST: Final = {
     "serve_max_megabytes": 1,
     "serve_max_load_megabytes": 1,
     "file_megabytes": 1,
+    "chunk_tokens": 64,
     "file_pages": 1,
     "read_megabytes": 256,
     "fetch_seconds": 1,
@@ -383,6 +388,7 @@ _AT_LEAST: Final = {
     "serve_max_files": 1,
 }
 _FROM_ZERO: Final = {
+    "chunk_overlap": 5,
     "segment_threshold": 2,
     "answer_threshold": 1,
     "heat_threshold": 1e6,

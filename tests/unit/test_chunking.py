@@ -18,7 +18,8 @@ from mnemic.model.reading import Block, BlockKind, Reading
 LIMIT = 96
 
 WORDS = [
-    "harbour", "tide", "the", "of", "Porto", "1842", "3.14", "北京是首都。", "x" * 300, "ничего", "e\u0301tude", "\ud800",
+    "harbour", "tide", "the", "of", "Porto", "1842", "3.14", "北京是首都。", "x" * 300,
+    "ничего", "e\u0301tude", "\ud800",
     "\u2028", "|", '"quoted."', "wait!)",
     "a", "supercalifragilistic", "👍🏽", "-", "Dr.", "e.g.", "\u00a0",
 ]  # fmt: skip

@@ -76,7 +76,6 @@ class Memory:
         self.relay = Relay(self._parts)
         self.keys = Keys(self._parts)
         self.knowledge = Knowledge(self._parts)
-        self.attachments = Attachments(self._parts)
         self._parts.begin()
 
     def __enter__(self) -> Self:

@@ -42,6 +42,11 @@ def shown_name(project: str, stored: str) -> str:
     return stored.removeprefix(f"{project}{_BETWEEN}") if project else stored
 
 
+def project_in(stored: str) -> str:
+    """Return the project whose users, all of them, are known under a name; empty when it is somebody's own."""
+    return stored.removesuffix(_BETWEEN) if stored.endswith(_BETWEEN) else ""
+
+
 def sees(caller: Caller, key: ApiKey) -> bool:
     """Tell whether a key is the caller's to look at and to end: of its project, and reaching nothing that its own does
     not.

@@ -177,7 +177,7 @@ def _read(item: object, field: str, around: _Around, now: datetime) -> Incoming:
         said_at=said_at,
         zoned=zoned,
         external_id=external_id,
-        metadata=_metadata(message.metadata, f"{field}.metadata"),
+        metadata=check_metadata(message.metadata, f"{field}.metadata"),
         dedupe=dedupe,
         brought=brought,
     )
@@ -215,7 +215,8 @@ def _content(message: Message, field: str, intake: Intake) -> tuple[Any, tuple[B
     return _as_json({"content": content, **beside} if beside else content, f"{field}.content"), brought
 
 
-def _metadata(given: object, field: str) -> Mapping[str, Any]:
+def check_metadata(given: object, field: str) -> Mapping[str, Any]:
+    """Return a caller's own data as it will come back from the store; none for None."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -28,6 +28,9 @@ REFINE: Final = "refine"
 REORGANIZE: Final = "reorganize"
 """The job that merges what says the same, sums up what belongs together, and closes plans that are over."""
 
+INGEST: Final = "ingest"
+"""The job that fetches, reads, cuts, embeds and publishes a version of a document."""
+
 DESCRIBE: Final = "describe"
 """The job that reads what came with messages: pictures, files, sounds."""
 
@@ -96,6 +99,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         Kind(EMBED),
         Kind(RETEXT, priority=Priority.BACKGROUND),
         Kind(REFINE, lane=SLOW, cost=8.0),
+        Kind(INGEST, lane=SLOW, alone=False, merges=False, cost=4.0),
         Kind(REORGANIZE, lane=SLOW, priority=Priority.BACKGROUND, cost=8.0),
         Kind(DESCRIBE, lane=SLOW, cost=4.0),
     )

@@ -135,6 +135,10 @@ class Forget:
         if self._owed:
             self._scrub()
 
+    def scrub(self) -> tuple[str, ...]:
+        """Take what was erased out of the engine's logs; return notes on what is still to come."""
+        return self._scrub()
+
     def _erase(self, tx: Transaction, cube: Cube, targets: Targets, revision: int) -> Counter[str]:
         erased = _messages(tx, cube, targets.messages)
         removed = Counter({"entry": tx.index.remove(cube.key, list(erased))})

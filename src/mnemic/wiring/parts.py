@@ -16,7 +16,7 @@ from mnemic.config import Settings
 from mnemic.core.heat import HeatWeights
 from mnemic.core.learned import LEARNED
 from mnemic.errors import EmbedderError, StoreError
-from mnemic.model.job import DESCRIBE
+from mnemic.model.job import DESCRIBE, INGEST
 from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder, questions_of
@@ -32,6 +32,7 @@ from mnemic.runtime.worker import Worker
 from mnemic.services.accounts import Accounts
 from mnemic.services.answer import AnswerService
 from mnemic.services.attaching import Attaching
+from mnemic.services.bases import Bases
 from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
@@ -47,6 +48,7 @@ from mnemic.services.generate import Generate
 from mnemic.services.jobdesk import JobDesk
 from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
+from mnemic.services.library import Library
 from mnemic.services.listing import Listing
 from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
@@ -69,6 +71,7 @@ from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.knowledge import knowledge_of
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
@@ -93,6 +96,8 @@ class Parts:
     scoping: Scoping
     remember: Remember
     attaching: Attaching
+    bases: Bases
+    library: Library
     recall: Recall
     contexts: Contexts
     answer: AnswerService
@@ -235,8 +240,13 @@ def _assembled(
     answers = answers_of(settings, store, clock, scoping, recall, language)
     settle = partial(_settle, organize, forget := Forget(store, clock, scoping, keeper))
     access = access_of(settings, store, clock, scoping)
+    knowledge = knowledge_of(settings, store, embedder, clock, scoping, language, (blobs, keeper, forget))
+    handlers = {
+        **handlers_of(organize, reorganizing, reader),
+        DESCRIBE: media.describing.work,
+        INGEST: knowledge.ingesting.work,
+    }
     chores = Chores(settle, access.audit.prune, keeper.settle_all)
-    handlers = {**handlers_of(organize, reorganizing, reader), DESCRIBE: media.describing.work}
     work = background_of(settings, store, clock, scoping, handlers, chores)
     return Parts(
         settings=settings,
@@ -249,6 +259,8 @@ def _assembled(
         scoping=scoping,
         remember=remember,
         attaching=media.attaching,
+        bases=knowledge.bases,
+        library=knowledge.library,
         recall=recall,
         contexts=answers.contexts,
         answer=answers.extractive,

@@ -115,4 +115,4 @@ def _place(gps: Mapping[int, Any]) -> dict[str, str]:
 
 def _degrees(given: Any) -> float:
     parts = [float(each) for each in given]
-    return sum(part / 60**place for place, part in enumerate(parts))
+    return math.fsum(part / 60**place for place, part in enumerate(parts))

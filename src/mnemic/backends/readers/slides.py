@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from mnemic.backends.readers.asked import Asked, Telling
+from mnemic.backends.readers.properties import tell_properties
 from mnemic.backends.readers.rows import tell_table
 from mnemic.backends.readers.zips import checked_zip
 from mnemic.errors import ReadError
@@ -30,7 +31,7 @@ def read(asked: Asked, telling: Telling) -> None:
         show = Presentation(str(asked.path))
     except (KeyError, ValueError, PackageNotFoundError, PythonPptxError, zipfile.BadZipFile) as error:
         raise ReadError("it is damaged: parts of the PowerPoint file are missing") from error
-    _tell_facts(telling, show.core_properties)
+    tell_properties(telling, show.core_properties)
     slides = list(show.slides)
     hidden = []
     for number, slide in enumerate(slides, start=1):
@@ -40,15 +41,6 @@ def read(asked: Asked, telling: Telling) -> None:
         _tell_slide(telling, slide, number)
     if hidden:
         telling.note(f"hidden slides were read too: {', '.join(hidden)}")
-
-
-def _tell_facts(telling: Telling, told: Any) -> None:
-    telling.title = told.title or ""
-    for name in ("author", "subject", "keywords", "language", "category", "last_modified_by"):
-        telling.fact(name, getattr(told, name) or "")
-    for name in ("created", "modified"):
-        value = getattr(told, name)
-        telling.fact(name, value.isoformat() if value is not None else "")
 
 
 def _tell_slide(telling: Telling, slide: Any, number: int) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from mnemic.backends.readers.asked import Asked, Telling
+from mnemic.backends.readers.properties import tell_properties
 from mnemic.backends.readers.rows import tell_table
 from mnemic.backends.readers.zips import checked_zip
 from mnemic.errors import ReadError
@@ -60,17 +61,8 @@ def read(asked: Asked, telling: Telling) -> None:
         document = Document(str(asked.path))
     except (KeyError, ValueError, PackageNotFoundError, zipfile.BadZipFile) as error:
         raise ReadError("it is damaged: parts of the Word document are missing") from error
-    _tell_facts(telling, document.core_properties)
+    tell_properties(telling, document.core_properties)
     _Body(telling, document, pages).tell()
-
-
-def _tell_facts(telling: Telling, told: Any) -> None:
-    telling.title = told.title or ""
-    for name in ("author", "subject", "keywords", "language", "category", "last_modified_by"):
-        telling.fact(name, getattr(told, name) or "")
-    for name in ("created", "modified"):
-        value = getattr(told, name)
-        telling.fact(name, value.isoformat() if value is not None else "")
 
 
 def _told_pages(archive: zipfile.ZipFile) -> int:

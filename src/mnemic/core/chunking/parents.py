@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from mnemic.core.chunking.passage import Passage
+from mnemic.core.chunking.passage import Passage, body_of
 from mnemic.core.summary import summarise
 from mnemic.model.document import ChunkKind
 from mnemic.text import shorten
@@ -51,7 +51,7 @@ def sections(passages: Sequence[Passage]) -> list[Section]:
 
 def summary_of(passages: Sequence[Passage], *, title: str = "") -> str:
     """Return a few telling sentences of these passages; of tables only, the beginning of the first."""
-    told = [("", each.text) for each in passages if each.kind is ChunkKind.PASSAGE]
+    told = [("", body_of(each.headings, each.text)) for each in passages if each.kind is ChunkKind.PASSAGE]
     step = -(-len(told) // _READ) or 1
     found = summarise(told[::step], LIMIT, keywords=[title] if title else [])
     return found or (shorten(passages[0].text, LIMIT) if passages else "")

@@ -53,18 +53,20 @@ def heading_of(text: str) -> str:
     return shorten(clean(text), _HEADING)
 
 
-def indexed(headings: Sequence[str], text: str) -> str:
-    """Return what search reads of a chunk: the headings that lead to it, then its text without those at its top."""
-    path = _path(headings)
+def body_of(headings: Sequence[str], text: str) -> str:
+    """Return the text of a chunk without the headings at its top; empty when there is nothing else in it."""
     known = {heading_of(each) for each in headings}
     lines = text.split("\n")
     at = 0
-    while at < len(lines) - 1 and (not lines[at].strip() or heading_of(lines[at]) in known):
+    while at < len(lines) and (not lines[at].strip() or heading_of(lines[at]) in known):
         at += 1
-    body = "\n".join(lines[at:])
-    if heading_of(body) in known:  # nothing but headings
-        return path
-    return f"{path}\n{body}" if path else body
+    return "\n".join(lines[at:])
+
+
+def indexed(headings: Sequence[str], text: str) -> str:
+    """Return what search reads of a chunk: the headings that lead to it, then its text without those at its top."""
+    path, body = _path(headings), body_of(headings, text)
+    return f"{path}\n{body}" if path and body else path or body
 
 
 def room_of(headings: Sequence[str], limit: int) -> int:

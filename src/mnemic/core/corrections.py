@@ -103,7 +103,8 @@ def _spans(passage: str) -> list[tuple[int, int]]:
 def _verdict(said: Assertion, written: Assertion, context: Collection[str], *, wrong: bool) -> Verdict | None:
     if written.text.rstrip().endswith("?"):
         return None
-    about, own = said.about - set(context), written.about
+    own = written.about
+    about = said.about - (set(context) - own)  # what it stands under need not be said, and may be
     named = _stems(written.names)
     common = about & own
     shared = {name.stems for name in said.names} & {name.stems for name in written.names}

@@ -187,11 +187,6 @@ def build(memory: Memory) -> World:
     facts = memory.list(kinds="fact", **here)
     memory.update(facts[0].id, f"Olga lives in the town of {WORD}.", **here)
     memory.set_profile("preference.like", f"soup with {WORD}", **here)
-    memory.jobs.wait(**here)
-    done = memory.jobs.list(states="done", **here)[0].id
-    memory.add(f"More {WORD}.", session="s1", **here)
-    cancelled = memory.jobs.cancel(memory.jobs.list(states="queued", **here)[0].id, **here).id
-    memory.add(f"Still more {WORD}.", session="s1", **here)
     picture = memory.add([{"role": "user", "content": [PICTURE]}], session="s3", **here).message_ids[0]
     base = memory.knowledge.create("manual", user=OWNER).cube.id
     for member, role in ((EDITOR, "editor"), (READER, "reader"), ("guest", "reader")):
@@ -200,6 +195,11 @@ def build(memory: Memory) -> World:
     papers.mkdir()
     (papers / "lids.md").write_text("Screw the lids on.", "utf-8")
     document = memory.knowledge.add(text=MANUAL, name="manual.md", cube=base, user=OWNER, wait=True)
+    memory.jobs.wait(**here)
+    done = memory.jobs.list(states="done", **here)[0].id
+    memory.add(f"More {WORD}.", session="s1", **here)
+    cancelled = memory.jobs.cancel(memory.jobs.list(states="queued", **here)[0].id, **here).id
+    memory.add(f"Still more {WORD}.", session="s1", **here)
     ids = {
         "message": said.message_ids[0],
         "memory": facts[0].id,

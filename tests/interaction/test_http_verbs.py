@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from mnemic.shells.http.examples import EXAMPLES
 from mnemic.testing.scripted_model import ScriptedModel
 from mnemic.wire.routes import BY_VERB, ROUTES, Route
 from tests.interaction.http_served import asking, guarded, request_of
+from tests.permissions import PICTURE
 
 
 @pytest.fixture
@@ -64,25 +65,31 @@ def _real(value: Any, ids: Mapping[str, Any]) -> Any:
     return ids.get(value, value) if isinstance(value, str) else value
 
 
+_IDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "add": (examples.MESSAGE, lambda told: told["message_ids"][0]),
+    "list": (examples.MEMORY, lambda told: next(each["id"] for each in told["data"] if "versions" in each)),
+    "changes": (examples.CHANGE, lambda told: told["data"][0]["id"]),
+    "cubes.create": (examples.CUBE, lambda told: told["id"]),
+    "knowledge.create": (examples.BASE, lambda told: told["cube"]["id"]),
+    "knowledge.add": (examples.DOCUMENT, lambda told: told["id"]),
+    "keys.create": (examples.KEY, lambda told: told["key"]["id"]),
+}
+"""The ids that calls give and later ones need."""
+
+
 async def _note(client: httpx2.AsyncClient, verb: str, response: httpx2.Response, ids: dict[str, Any]) -> None:
     """Keep the ids that later calls need, and see to it that what they need is there."""
-    if verb == "add":
-        ids[examples.MESSAGE] = response.json()["message_ids"][0]
-    elif verb == "list":
-        items = response.json()["data"]
-        ids[examples.MEMORY] = next(each["id"] for each in items if "versions" in each)
-    elif verb == "changes":
-        ids[examples.CHANGE] = response.json()["data"][0]["id"]
+    if verb in _IDS:
+        name, found = _IDS[verb]
+        ids[name] = found(response.json())
     elif verb == "export":
         ids["export"] = response.text.split("\n")[:-1]
-    elif verb == "cubes.create":
-        ids[examples.CUBE] = response.json()["id"]
+    elif verb == "knowledge.delete":
+        ids[examples.MESSAGE], ids[examples.ATTACHMENT] = await _picture(client)
     elif verb == "jobs.events":
         ids[examples.JOB] = await _waiting_job(client)
     elif verb == "jobs.retry":  # it waits again, and only what has ended can be dropped
         await client.post(f"/v1/jobs/{ids[examples.JOB]}/cancel", json={"user": "ann"})
-    elif verb == "keys.create":
-        ids[examples.KEY] = response.json()["key"]["id"]
     elif verb == "forget":  # from the first key on, each call needs one
         admin = await client.post("/v1/keys", json={"name": "root", "powers": ["read", "write", "admin"]})
         assert admin.status_code == 201
@@ -92,6 +99,14 @@ async def _note(client: httpx2.AsyncClient, verb: str, response: httpx2.Response
 async def _waiting_job(client: httpx2.AsyncClient) -> str:
     added = await client.post("/v1/messages", json={"user": "ann", "messages": "I like chess."})
     return str(added.json()["job"])
+
+
+async def _picture(client: httpx2.AsyncClient) -> tuple[str, str]:
+    message = {"role": "user", "content": [PICTURE]}
+    added = await client.post("/v1/messages", json={"user": "ann", "messages": [message]})
+    name = str(added.json()["message_ids"][0])
+    found = await client.get("/v1/attachments", params={"user": "ann", "message": name})
+    return name, str(found.json()["data"][0]["id"])
 
 
 async def _call(client: httpx2.AsyncClient, route: Route, given: dict[str, Any]) -> httpx2.Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -101,18 +102,28 @@ class Knowledge:
         """Bring a knowledge base in step with a folder of this machine: new and changed files are added.
 
         Documents are named by their path in the folder. With `remove`, documents of this folder whose file is gone are
-        erased. Hidden files, links that lead out, and what no reader takes are left out and told.
+        erased. Hidden files, links that lead out, and what is no plain file are left out and told; a file that no
+        reader takes is a document that has failed.
         """
         synced = self._parts.syncing.sync(folder, cube=cube, user=user, remove=remove)
         self._parts.worker.wake()
-        if wait:
-            jobs = [each.job for each in (*synced.added, *synced.changed) if each.job is not None]
+        jobs = [each.job for each in (*synced.added, *synced.changed) if each.job is not None]
+        if wait and jobs:
             self._parts.waiting.wait(cube, jobs, user=str(user), timeout=3_600)
+            added = [self._parts.library.get(each.id, cube=cube, user=user) for each in synced.added]
+            changed = [self._parts.library.get(each.id, cube=cube, user=user) for each in synced.changed]
+            synced = replace(synced, added=added, changed=changed)
         return synced
 
     def watch_folder(self, folder: str | Path, *, cube: str, user: str | int, remove: bool = True) -> Iterator[Synced]:
         """Keep in step with a folder as `sync` does, at once and whenever something in it changes, until closed."""
-        return self._parts.syncing.watch(folder, cube=cube, user=user, remove=remove)
+        steps = self._parts.syncing.watch(folder, cube=cube, user=user, remove=remove)
+        return self._waking(steps)
+
+    def _waking(self, steps: Iterator[Synced]) -> Iterator[Synced]:
+        for synced in steps:
+            self._parts.worker.wake()
+            yield synced
 
     def documents(
         self, cube: str, *, user: str | int, state: str | None = None, after: str | None = None, limit: int = 100

@@ -63,6 +63,8 @@ class Moved:
 
     `again` names the cubes that were written to while they were moved and were moved once more; `differing`, those that
     a comparison found not to be the same. `closed` tells that the source opens no more; `settings` says what to set.
+    `files` are those of documents and messages that came along, or that both use in one place; `absent` are those that
+    rows name and that the target lacks.
     """
 
     source: str
@@ -75,6 +77,9 @@ class Moved:
     resumed: bool = False
     closed: bool = False
     settings: tuple[str, ...] = ()
+    files: int = 0
+    file_bytes: int = 0
+    absent: int = 0
 
     @property
     def rows(self) -> int:
@@ -92,7 +97,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A backup: a folder that opens as a memory. `rows` and `cubes` are what was counted when it was verified."""
+    """A backup: a folder that opens as a memory. `rows`, `cubes` and `files` were counted when it was verified."""
 
     path: str
     made_at: datetime
@@ -102,3 +107,4 @@ class Kept:
     bytes: int
     seconds: float = 0.0
     removed: tuple[str, ...] = ()
+    files: int = 0

@@ -36,8 +36,20 @@ class FoundBlob:
 class Blobs(Protocol):
     """Keeps files. `cube` is a cube's id."""
 
+    @property
+    def place(self) -> str:
+        """Where it is, for people; two that are the same place say the same."""
+        ...
+
     def put(self, cube: str, source: BinaryIO, *, most: int | None = None) -> Blob:
         """Keep what can be read from the source, to its end. Raises `TooLargeError` beyond `most` bytes."""
+        ...
+
+    def take(self, cube: str, digest: str, path: Path) -> None:
+        """Keep a file of this machine that has this digest; the two may share their bytes, which nobody changes.
+
+        Raises `StoreError` when its bytes are others.
+        """
         ...
 
     def open(self, cube: str, digest: str) -> BinaryIO:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +37,9 @@ class Folders(Protocol):
         """
         ...
 
-    def changes(self, folder: str) -> Iterator[None]:
-        """Yield whenever something in a folder has changed, and things have been quiet for a moment; until closed.
+    def changes(self, folder: str, over: Callable[[], bool]) -> Iterator[None]:
+        """Yield once watching has begun, then whenever something in a folder has changed and it has been quiet for a
+        moment; until it is `over`, which is looked at now and then.
 
         Raises `InputError` when what watches folders is not installed, or the folder is gone.
         """

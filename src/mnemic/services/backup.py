@@ -21,6 +21,7 @@ from mnemic.model.moving import Kept, Moved
 from mnemic.ports.clock import Clock
 from mnemic.ports.moving import RawStore
 from mnemic.services.carrying import Progress
+from mnemic.services.carrying_files import CarryFiles
 from mnemic.services.moving import Move
 
 RECEIPT: Final = "backup.json"
@@ -44,21 +45,24 @@ class Backup:
         folder: Path,
         keep: int,
         version: str,
+        files: Callable[[Path], CarryFiles] | None = None,
     ) -> None:
-        """`source` opens the store that is kept, `target` a new one in a folder."""
+        """`source` opens the store that is kept, `target` a new one in a folder; `files` brings files into that."""
         self._source = source
         self._target = target
         self._clock = clock
         self._folder = folder
         self._keep = keep
         self._version = version
+        self._files = files
 
     def run(self) -> str:
         """Make a backup, let the oldest go, and tell in a line what was done. Raises `StoreError`."""
         made = self.make()
         gone = f"; {len(made.removed)} older removed" if made.removed else ""
         cubes = f"{made.cubes:,} cube{'' if made.cubes == 1 else 's'}"
-        return f"{made.path}: {made.rows:,} rows of {cubes}, {made.bytes:,} bytes{gone}"
+        files = f" and {made.files:,} file{'' if made.files == 1 else 's'}" if made.files else ""
+        return f"{made.path}: {made.rows:,} rows of {cubes}{files}, {made.bytes:,} bytes{gone}"
 
     def make(self, progress: Progress | None = None) -> Kept:
         """Make a backup and let the oldest go. Raises `StoreError`, and leaves nothing half."""
@@ -91,8 +95,9 @@ class Backup:
     # -- steps -----------------------------------------------------------------------------------------------------
 
     def _moved(self, draft: Path, progress: Progress | None) -> Moved:
+        files = None if self._files is None else self._files(draft)
         with self._source() as source, self._target(draft) as target:
-            return Move(source, target, self._clock, version=self._version).copy(progress)
+            return Move(source, target, self._clock, version=self._version, files=files).copy(progress)
 
     def _named(self, draft: Path, at: datetime, moved: Moved) -> Kept:
         """Give a draft that is whole its name, when it is on disk with all that is in it; let the oldest go."""
@@ -102,8 +107,8 @@ class Backup:
         while path.exists():
             number += 1
             path = self._folder / f"{name}-{number}"
-        size = sum(file.stat().st_size for file in draft.iterdir())
-        made = Kept(str(path), at, moved.source, moved.cubes, moved.rows, size, moved.seconds)
+        size = sum(file.stat().st_size for file in draft.rglob("*") if file.is_file())
+        made = Kept(str(path), at, moved.source, moved.cubes, moved.rows, size, moved.seconds, files=moved.files)
         (draft / RECEIPT).write_text(_receipt(made, moved, self._version), "utf-8")
         for file in draft.iterdir():
             _sync(file)
@@ -136,6 +141,7 @@ def _receipt(made: Kept, moved: Moved, version: str) -> str:
         "version": version,
         "cubes": made.cubes,
         "rows": made.rows,
+        "files": made.files,
         "bytes": made.bytes,
         "seconds": made.seconds,
         "tables": {each.table: [each.rows, each.hash] for each in moved.tables},
@@ -148,7 +154,8 @@ def _read(path: Path) -> Kept | None:
     try:
         told: dict[str, Any] = json.loads((path / RECEIPT).read_text("utf-8"))
         at = datetime.fromisoformat(told["made_at"])
-        return Kept(str(path), at, told["source"], told["cubes"], told["rows"], told["bytes"], told["seconds"])
+        counts = (told["cubes"], told["rows"], told["bytes"], told["seconds"])
+        return Kept(str(path), at, told["source"], *counts, files=told.get("files", 0))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

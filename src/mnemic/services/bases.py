@@ -79,7 +79,7 @@ class Bases:
             target = base_of(self._scoping, tx, user, cube, role=Role.OWNER)
             tx.cubes.touch(target.key)
             tx.cubes.update(target.key, name=called, description=told, learns=learning)
-            named = self._scoping.principals(self._scoping.principal(user))
+            named = self._scoping.principals(self._scoping.principal(user, Power.WRITE))
             bound = {each.key for each, _ in tx.cubes.bound(named)}
             return self._base(tx, replace(target, name=called or target.name), Role.OWNER, bound)
 

@@ -28,7 +28,6 @@ from mnemic.services.indexing import put_memory
 from mnemic.services.promoting import DERIVED
 from mnemic.services.queueing import enqueue
 from mnemic.services.remaking import remake_segments
-from mnemic.services.removing import remove_documents
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 from mnemic.text import stem
@@ -113,22 +112,6 @@ class Forget:
         removed["file"] = removed.pop("blob", 0)
         notes = self._files.settled_cube(target.id) if removed["file"] else ()
         return Forgotten({**removed, "cube": 1}, (target.id,), (*notes, *self._scrub()))
-
-    def documents(self, ids: object, *, user: object, cube: str) -> Forgotten:
-        """Erase documents everywhere; see `Knowledge.remove`. Raises `NotFoundError`, and then erases none."""
-        names = _names(ids)
-        with self._store.write() as tx:
-            target = self._scoping.for_write(tx, check_id(user, "user"), check_id(cube, "cube"))
-            tx.cubes.touch(target.key)
-            tx.turns.wait_for(target.key)
-            known = tx.documents.get(target.key, names)
-            missing = [name for name in names if name not in known]
-            if missing:
-                told = f"there is no document {missing[0]!r} here; nothing was removed"
-                raise NotFoundError(told, document=missing[0], missing=missing)
-            removed = remove_documents(tx, target, names) + _replies(tx, target)
-        notes = self._files.settled(target) if removed["file"] else ()
-        return Forgotten(dict(removed), tuple(names), (*notes, *self._scrub()))
 
     def settle(self) -> None:
         """Empty the engine's logs when a reader kept them from it before."""

@@ -18,8 +18,9 @@ from mnemic.errors import ConflictError, InputError, StoreError
 from mnemic.ids import new_id
 from mnemic.model.moving import MOVED, MOVED_TO, MOVING, OWN_NOTES, STORE_ID, Moved, TableMoved, why_closed
 from mnemic.ports.clock import Clock
-from mnemic.ports.moving import RawStore
+from mnemic.ports.moving import RawReading, RawStore
 from mnemic.services.carrying import Carry, Progress, Stand
+from mnemic.services.carrying_files import Carried, CarryFiles
 from mnemic.services.summing import ALL, compare
 
 PASSES: Final = 5
@@ -38,7 +39,12 @@ class _Begun:
 class Move:
     """The use cases of moving one store to another. Both are the caller's to close."""
 
-    def __init__(self, source: RawStore, target: RawStore, clock: Clock, *, version: str) -> None:
+    def __init__(
+        self, source: RawStore, target: RawStore, clock: Clock, *, version: str, files: CarryFiles | None = None
+    ) -> None:
+        """`files` brings those that rows name; None where both stores have them in one place."""
+        self._files = files
+        self._carried = Carried()
         self._source = source
         self._target = target
         self._clock = clock
@@ -69,6 +75,7 @@ class Move:
             if moment.copy_into(self._target):
                 begun.carry.stand = self._copied(begun.carry.stand)
             begun.carry.carry(moment)
+            self._carry_files(moment)
             notes = moment.notes()
         return self._finish(begun, notes, {})
 
@@ -78,12 +85,14 @@ class Move:
         with self._source.read() as moment, self._target.read() as held:
             found = compare(moment, held, self._source.shapes, progress or _silent)
             closed = MOVED_TO in moment.notes()
+            files = Carried() if self._files is None else self._files.compare(moment, self._source)
         seconds = (self._clock.now() - started).total_seconds()
         tables = self._tables(found.left, found.arrived)
         differing = tuple(found.differing)
         return Moved(
-            self._source.place, self._target.place, found.cubes, tables, seconds, differing=differing, closed=closed
-        )
+            self._source.place, self._target.place, found.cubes, tables, seconds, differing=differing, closed=closed,
+            files=files.files, file_bytes=files.bytes, absent=files.absent,
+        )  # fmt: skip
 
     # -- steps -----------------------------------------------------------------------------------------------------
 
@@ -135,7 +144,12 @@ class Move:
     def _pass(self, carry: Carry) -> Mapping[str, str]:
         with self._source.read() as moment:
             carry.carry(moment)
+            self._carry_files(moment)
             return moment.notes()
+
+    def _carry_files(self, moment: RawReading) -> None:
+        if self._files is not None:
+            self._carried = self._files.carry(moment, self._source)
 
     def _copied(self, stand: Stand) -> Stand:
         """Note that all has arrived at once, to be compared; what the copy brought with it knows of no move."""
@@ -169,6 +183,9 @@ class Move:
             again=tuple(again.values()),
             resumed=begun.resumed,
             closed=MOVED_TO in notes,
+            files=self._carried.files,
+            file_bytes=self._carried.bytes,
+            absent=self._carried.absent,
         )
 
     def _tables(self, left: Mapping[str, Digest], arrived: Mapping[str, Digest]) -> tuple[TableMoved, ...]:

@@ -8,14 +8,16 @@ empty at first, again and again, as several processes would. It relies on nothin
 from __future__ import annotations
 
 import io
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
-from mnemic.errors import InputError, MnemicError, NotFoundError, TooLargeError
+from mnemic.errors import InputError, MnemicError, NotFoundError, StoreError, TooLargeError
 from mnemic.ids import new_id
 from mnemic.ports.blobs import Blob, Blobs
 
@@ -161,6 +163,23 @@ def check_when_it_was_put(open_blobs: OpenBlobs) -> None:
     assert abs(datetime.now(UTC) - found.put_at) < timedelta(minutes=2)
 
 
+def check_files_are_taken(open_blobs: OpenBlobs) -> None:
+    """A file of the machine is kept as if its bytes had been put; one whose bytes are others is refused."""
+    blobs, cube = open_blobs(), new_id()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a file"
+        path.write_bytes(_LARGE)
+        digest = sha256(_LARGE).hexdigest()
+        blobs.take(cube, digest, path)
+        blobs.take(cube, digest, path)
+        with _raises(StoreError):
+            blobs.take(cube, sha256(b"other").hexdigest(), path)
+        path.unlink()
+    assert read(open_blobs(), cube, digest) == _LARGE
+    assert digests(blobs, cube) == [digest]
+    assert blobs.place == open_blobs().place
+
+
 def check_many_at_once(open_blobs: OpenBlobs) -> None:
     """The same and other bytes that are put at one time, while some are erased, all come whole or not at all."""
     cube, errors = new_id(), []
@@ -206,6 +225,7 @@ CHECKS: Final[tuple[Callable[[OpenBlobs], None], ...]] = (
     check_names_lead_nowhere_else,
     check_a_cube_is_erased,
     check_when_it_was_put,
+    check_files_are_taken,
     check_many_at_once,
 )
 """All checks; each needs an empty place."""

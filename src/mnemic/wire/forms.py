@@ -77,8 +77,9 @@ def _count_in(digest: Any, *parts: bytes) -> None:
 
 
 def bare_name(given: str) -> str:
-    """Return a file's name without the folders in front of it, whichever system's they are."""
-    return _FOLDERS.split(given)[-1]
+    """Return a file's name without the folders in front of it, whichever system's they are; empty when it is none."""
+    last = _FOLDERS.split(given)[-1]
+    return "" if last in (".", "..") else last
 
 
 def decoded(data: str, field: str, limits: FormLimits, name: str) -> bytes:

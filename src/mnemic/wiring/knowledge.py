@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mnemic.backends.folders.local import LocalFolders
 from mnemic.config import Settings
 from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
@@ -18,6 +19,7 @@ from mnemic.services.language import Language
 from mnemic.services.library import Files, Library
 from mnemic.services.publishing import Publishing
 from mnemic.services.scoping import Scoping
+from mnemic.services.syncing import Syncing
 from mnemic.wiring.fetching import fetcher_of
 from mnemic.wiring.readers import readers_of
 
@@ -29,6 +31,7 @@ class KnowledgeParts:
     bases: Bases
     library: Library
     ingesting: Ingesting
+    syncing: Syncing
 
 
 def knowledge_of(
@@ -52,6 +55,6 @@ def knowledge_of(
         Abstracting(language),
         Publishing(store, embedder),
     )
-    return KnowledgeParts(
-        Bases(store, clock, scoping, forget), Library(store, clock, scoping, files, forget), ingesting
-    )
+    library = Library(store, clock, scoping, files, forget)
+    syncing = Syncing(store, scoping, LocalFolders(), library)
+    return KnowledgeParts(Bases(store, clock, scoping, forget), library, ingesting, syncing)

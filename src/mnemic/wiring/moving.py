@@ -9,18 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from mnemic.backends.blobs.folder import FolderBlobs
 from mnemic.backends.sql.moving import SqlRawStore
 from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.config import Settings
 from mnemic.errors import InputError, StoreError
 from mnemic.model.moving import Moved
+from mnemic.ports.blobs import Blobs
 from mnemic.ports.clock import Clock
 from mnemic.ports.moving import RawStore
 from mnemic.services import moving
 from mnemic.services.backup import Backup
 from mnemic.services.carrying import Progress
+from mnemic.services.carrying_files import CarryFiles
 from mnemic.version import __version__
 from mnemic.wiring.clocks import SystemClock
+from mnemic.wiring.files import blobs_of
 
 BACKUPS: Final = "backups"
 """The folder in a memory's folder that backups go to when none is named."""
@@ -47,7 +51,8 @@ def move(
         opened(_place(settings, source), there=True) as origin,
         opened(str(to), there=check) as target,
     ):
-        use_case = moving.Move(origin, target, SystemClock(), version=__version__)
+        files = _files(settings, source, str(to))
+        use_case = moving.Move(origin, target, SystemClock(), version=__version__, files=files)
         if check:
             return use_case.compare(progress)
         moved = use_case.run(final=final, progress=progress)
@@ -70,7 +75,22 @@ def backup_of(settings: Settings, folder: str | Path | None = None, clock: Clock
         folder=into,
         keep=settings.backup_keep,
         version=__version__,
+        files=lambda draft: CarryFiles(blobs_of(settings), FolderBlobs(draft)),
     )
+
+
+def _files(settings: Settings, source: str | Path | None, to: str) -> CarryFiles | None:
+    """Return what brings the files of a move; None when both stores have them in one place."""
+    mine, theirs = _blobs(settings, str(source or "")), _blobs(settings, "" if settings.blobs_url else to)
+    return None if mine.place == theirs.place else CarryFiles(mine, theirs)
+
+
+def _blobs(settings: Settings, place: str) -> Blobs:
+    """Return where the files of a store are: in its folder when it has any there, else where the settings say."""
+    if not place or is_address(place):
+        return blobs_of(settings)
+    found = FolderBlobs(Path(place))
+    return blobs_of(settings) if settings.blobs_url and not Path(found.place).is_dir() else found
 
 
 def _place(settings: Settings, source: str | Path | None = None) -> str:

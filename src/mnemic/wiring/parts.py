@@ -9,7 +9,6 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from mnemic.backends.blobs.folder import FolderBlobs
 from mnemic.backends.sql.postgres_near import Comparing
 from mnemic.backends.sql.store import SqlStore
 from mnemic.config import Settings
@@ -37,6 +36,7 @@ from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.checking_files import check_files
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -50,6 +50,7 @@ from mnemic.services.language import Budget, Language
 from mnemic.services.learning import Learning
 from mnemic.services.library import Library
 from mnemic.services.listing import Listing
+from mnemic.services.loading_files import Files
 from mnemic.services.newest import Newest
 from mnemic.services.organize import Further, Organize
 from mnemic.services.portability import Portability
@@ -66,11 +67,13 @@ from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.reranking import Reranking
 from mnemic.services.retexting import Retexting
 from mnemic.services.scoping import Scoping
+from mnemic.services.syncing import Syncing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
 from mnemic.wiring.answers import answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
+from mnemic.wiring.files import blobs_of
 from mnemic.wiring.knowledge import knowledge_of
 from mnemic.wiring.media import media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
@@ -98,6 +101,7 @@ class Parts:
     attaching: Attaching
     bases: Bases
     library: Library
+    syncing: Syncing
     recall: Recall
     contexts: Contexts
     answer: AnswerService
@@ -139,6 +143,7 @@ class Parts:
     def close(self) -> None:
         """Close what was opened, last first, whatever fails on the way."""
         try:
+            self.syncing.close()
             self.periodic.close()
             self.worker.close()
             self.settle()
@@ -155,6 +160,7 @@ class Parts:
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, the queue, the background work, then the embedder."""
         found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
+        found.append(check_files(self.store, self.blobs))
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -232,7 +238,7 @@ def _assembled(
     language = None if llm is None else _language(settings, llm, store, clock)
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
-    keeper = BlobKeeper(store, blobs := FolderBlobs(settings.folder), clock)
+    keeper = BlobKeeper(store, blobs := blobs_of(settings), clock)
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
@@ -261,6 +267,7 @@ def _assembled(
         attaching=media.attaching,
         bases=knowledge.bases,
         library=knowledge.library,
+        syncing=knowledge.syncing,
         recall=recall,
         contexts=answers.contexts,
         answer=answers.extractive,
@@ -275,7 +282,7 @@ def _assembled(
         forget=forget,
         profiles=answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
-        portability=Portability(store, embedder, clock, scoping, version=__version__),
+        portability=Portability(store, embedder, clock, scoping, Files(blobs, keeper), version=__version__),
         language=language,
         accounts=Accounts(store, clock, scoping, language),
         preview=_preview(settings, store, embedder, clock, scoping, language),

@@ -24,6 +24,7 @@ from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.services.jobdesk import JobDesk
 from mnemic.services.organize import Organize
 from mnemic.services.reader import Reader
+from mnemic.services.refreshing import Refreshing
 from mnemic.services.reorganizing import Reorganizing
 from mnemic.services.scoping import Scoping
 from mnemic.services.upkeep import Upkeep
@@ -83,7 +84,7 @@ def background_of(
         store, kept=settings.jobs_kept, settle=chores.settle, sweep=dispatching.sweep, prune=chores.prune,
         erase=chores.erase,
     )  # fmt: skip
-    duties = duties_of(settings, upkeep, backup_of(settings, clock=clock))
+    duties = duties_of(settings, upkeep, backup_of(settings, clock=clock), Refreshing(store, wall))
     queue = _queue(settings, dispatching, store.bell, wall)
     worker = Worker(
         Workplace(store, queue, dispatching),
@@ -119,11 +120,12 @@ def kinds_of(settings: Settings) -> Collection[str] | None:
     return named or None
 
 
-def duties_of(settings: Settings, upkeep: Upkeep, backup: Backup) -> Mapping[str, Duty]:
+def duties_of(settings: Settings, upkeep: Upkeep, backup: Backup, refreshing: Refreshing) -> Mapping[str, Duty]:
     """Return the periodic work of the whole store, with its calendar."""
     duties = {
         "upkeep": Duty(settings.schedule_upkeep, upkeep.run),
         "backup": Duty(settings.schedule_backup, backup.run),
+        "refresh": Duty(settings.schedule_refresh, refreshing.run),
     }
     for title, duty in duties.items():
         check_calendar(duty.calendar, f"schedule_{title}")

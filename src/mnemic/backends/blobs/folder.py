@@ -18,8 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from mnemic.backends.blobs.names import cube_name, digest_name, is_digest
+from mnemic.backends.blobs.names import check_bytes, cube_name, digest_name, is_digest
 from mnemic.errors import NotFoundError, StoreError, TooLargeError
+from mnemic.ids import new_id
 from mnemic.ports.blobs import Blob, FoundBlob
 
 _PIECE: Final = 1 << 20  # bytes read at a time
@@ -33,11 +34,16 @@ class FolderBlobs:
 
     def __init__(self, folder: Path) -> None:
         """Keep blobs in a folder, which is made by the first that comes."""
-        self.place = folder / "blobs"
+        self._top = folder.expanduser().absolute() / "blobs"
+
+    @property
+    def place(self) -> str:
+        """Where it is."""
+        return str(self._top)
 
     def put(self, cube: str, source: BinaryIO, *, most: int | None = None) -> Blob:
         """Keep what can be read from the source, to its end. Raises `TooLargeError` beyond `most` bytes."""
-        folder = self.place / cube_name(cube)
+        folder = self._top / cube_name(cube)
         with self._coming() as (file, path):
             digest, size = hashlib.sha256(), 0
             while piece := source.read(_PIECE):
@@ -52,8 +58,26 @@ class FolderBlobs:
                 file.flush()
                 os.fsync(file.fileno())
                 file.close()
-                _move(path, folder / blob.digest[:2] / blob.digest, self.place)
+                _move(path, folder / blob.digest[:2] / blob.digest, self._top)
         return blob
+
+    def take(self, cube: str, digest: str, path: Path) -> None:
+        """Keep a file of this machine that has this digest: linked where the disk is the same, else copied."""
+        target = self._path(cube, digest)
+        with _translated():
+            check_bytes(path, digest)
+            coming = self._top / _COMING
+            coming.mkdir(parents=True, exist_ok=True)
+            link = coming / f"{new_id()}.link"
+            try:
+                os.link(path, link)
+            except OSError:  # another disk, or one that has no links
+                shutil.copyfile(path, link)
+                _sync_file(link)
+            try:
+                _move(link, target, self._top)
+            finally:
+                link.unlink(missing_ok=True)
 
     def open(self, cube: str, digest: str) -> BinaryIO:
         """Return a blob to read from. Raises `NotFoundError`."""
@@ -88,34 +112,34 @@ class FolderBlobs:
                     path.unlink()
                     gone += 1
             for folder in {path.parent for path in paths}:
-                _settled(folder)
+                _sync(folder)
         return gone
 
     def erase_all(self, cube: str) -> int:
         """Erase all blobs of a cube; return how many there were."""
-        folder = self.place / cube_name(cube)
+        folder = self._top / cube_name(cube)
         with _translated():
             gone = sum(1 for _ in _files(folder))
             with suppress(FileNotFoundError):
                 shutil.rmtree(folder)
-            _sync(self.place)
+            _sync(self._top)
         return gone
 
     def list(self, cube: str) -> Iterator[FoundBlob]:
         """Yield a cube's blobs."""
         with _translated():
-            for path in _files(self.place / cube_name(cube)):
+            for path in _files(self._top / cube_name(cube)):
                 with suppress(FileNotFoundError):  # erased meanwhile
                     told = path.stat()
                     yield FoundBlob(path.name, told.st_size, datetime.fromtimestamp(told.st_mtime, UTC))
 
     def _path(self, cube: str, digest: str) -> Path:
-        return self.place / cube_name(cube) / digest_name(digest)[:2] / digest
+        return self._top / cube_name(cube) / digest_name(digest)[:2] / digest
 
     @contextmanager
     def _coming(self) -> Iterator[tuple[BinaryIO, Path]]:
         """Give an empty file for what comes; it is gone after the block unless it was moved."""
-        folder = self.place / _COMING
+        folder = self._top / _COMING
         with _translated():
             folder.mkdir(parents=True, exist_ok=True)
             _sweep(folder)
@@ -145,6 +169,11 @@ def _move(path: Path, target: Path, top: Path) -> None:
         folder = folder.parent
 
 
+def _sync_file(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
 def _sync(folder: Path) -> None:
     """Put a folder's entries on disk. Windows keeps them so, and opens no folders."""
     if os.name == "nt":
@@ -157,13 +186,6 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _settled(folder: Path) -> None:
-    """Put on disk that files of a folder are gone, and the folder itself when it is empty."""
-    _sync(folder)
-    with suppress(OSError):  # not empty, or gone
-        folder.rmdir()
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -1,11 +1,16 @@
-"""Which names blobs are kept under: made of a cube's id and a digest, each checked, so that none leads elsewhere."""
+"""Which names blobs are kept under: made of a cube's id and a digest, each checked, so that none leads elsewhere.
+
+And whether a file is what its name says.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from pathlib import Path
 from typing import Final
 
-from mnemic.errors import InputError
+from mnemic.errors import InputError, StoreError
 
 _CUBE: Final = re.compile(r"[0-9a-z][0-9a-z_-]{0,127}")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -28,3 +33,10 @@ def digest_name(digest: str) -> str:
 def is_digest(name: str) -> bool:
     """Tell whether a name is that of a blob."""
     return _DIGEST.fullmatch(name) is not None
+
+
+def check_bytes(path: Path, digest: str) -> None:
+    """Raise `StoreError` unless a file has this digest."""
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+            raise StoreError(f"the file {digest} is damaged: its bytes are not those that were stored", digest=digest)

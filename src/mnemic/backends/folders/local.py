@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -19,12 +19,18 @@ from mnemic.ports.folders import Listing
 QUIET: Final = 1_000
 """Milliseconds for which nothing changes before a change is told: a file that is being copied is told once."""
 
+_LOOK: Final = 200
+"""Milliseconds between two looks at whether watching is over."""
+
 _VERSIONED: Final = frozenset({"CVS", "_darcs"})
 """Folders of version control that are not hidden; .git and its like are."""
 
 
 class LocalFolders:
-    """Looks into folders (`mnemic.ports.folders`)."""
+    """Looks into folders (`mnemic.ports.folders`). `quiet` is in milliseconds."""
+
+    def __init__(self, quiet: int = QUIET) -> None:
+        self._quiet = quiet
 
     def list(self, folder: str | Path) -> Listing:
         """Return what is in a folder; see the port."""
@@ -75,15 +81,24 @@ class LocalFolders:
                 raise InputError("folder", f"{name!r} is no plain file")
             yield file
 
-    def changes(self, folder: str) -> Iterator[None]:
+    def changes(self, folder: str, over: Callable[[], bool]) -> Iterator[None]:
         """Yield after changes; see the port."""
         try:
             import watchfiles  # noqa: PLC0415 - an extra, for who watches
         except ImportError as error:
             raise InputError("folder", "watching needs watchfiles: pip install 'mnemic[documents]'") from error
+        looks = watchfiles.watch(
+            folder, watch_filter=None, debounce=10 * self._quiet, step=self._quiet, rust_timeout=_LOOK,
+            yield_on_timeout=True, ignore_permission_denied=True,
+        )  # fmt: skip
         try:
-            for _ in watchfiles.watch(folder, watch_filter=None, debounce=10 * QUIET, step=QUIET, rust_timeout=QUIET):
-                yield
+            begun = False
+            for changes in looks:
+                if over():
+                    return
+                if changes or not begun:
+                    begun = True
+                    yield
         except (FileNotFoundError, RuntimeError) as error:
             raise InputError("folder", f"{folder} cannot be watched: {error}") from error
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 from mnemic.backends.readers.asked import Asked, Telling
 from mnemic.backends.readers.pdf_layout import tell_pages
 from mnemic.backends.readers.pdf_lines import Page, drawn, lines_of
+from mnemic.backends.readers.pdf_repair import with_root
 from mnemic.errors import ModelError, ReadError
 
 _PASSWORD: Final = 4
@@ -43,14 +44,14 @@ _UNTITLED: Final = re.compile(
 def read(asked: Asked, telling: Telling) -> None:
     """Read a PDF. Raises `ReadError` for one that is locked, damaged, too long, or of pictures that cannot be read."""
     pdf = _opened(asked)
+    pages = _Pages(asked, telling, pdf)
     try:
         _tell_facts(telling, pdf)
         _tell_whole(asked, telling)
-        pages = _Pages(asked, telling, pdf)
-        found = pages.all()
-        tell_pages(telling, found, _outline(pdf))
+        tell_pages(telling, pages.all(), _outline(pdf))
         pages.end()
     finally:
+        pages.close()
         pdf.close()
 
 
@@ -65,7 +66,20 @@ def _opened(asked: Asked) -> Any:
             raise ReadError(why) from error
         if error.err_code == 0:
             raise ReadError("it has no pages") from error
-        raise ReadError("it is damaged or cut off: it has no page that can be read") from error
+        return _mended(asked, error)
+
+
+def _mended(asked: Asked, error: Exception) -> Any:
+    """Open what is left of a file that was cut off. Raises `ReadError` when that is nothing."""
+    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 - the extra `documents`
+
+    left = with_root(asked.path.read_bytes())
+    try:
+        if left is not None:
+            return PdfDocument(left)
+    except PdfiumError as second:
+        error = second
+    raise ReadError("it is damaged or cut off: it has no page that can be read") from error
 
 
 def _tell_facts(telling: Telling, pdf: Any) -> None:
@@ -161,6 +175,11 @@ class _Pages:
         if self._broken:
             raise ReadError("it is damaged or cut off: none of its pages can be read", page=self._broken[0])
         telling.note("its pages are empty")
+
+    def close(self) -> None:
+        """Let go of what was opened for tables."""
+        if self._tables is not None:
+            self._tables.close()
 
     def _page(self, number: int) -> Page:
         from pypdfium2 import PdfiumError  # noqa: PLC0415 - the extra `documents`

@@ -95,11 +95,10 @@ def joined(lines: Sequence[str]) -> str:
     """Return lines as one, with words whole that were parted at their ends."""
     text = ""
     for line in lines:
-        if text.endswith(HYPHEN):
-            text = text[:-1] + ("" if line[:1].islower() else "-") + line
-        elif text.endswith("-") and text[-2:-1].isalpha() and line[:1].islower():
-            last = text.rsplit(maxsplit=1)[-1]
-            text = (text if "-" in last[:-1] else text[:-1]) + line  # one that has others keeps it
+        if text.endswith((HYPHEN, "-")) and text[-2:-1].isalnum():
+            last = text[:-1].rsplit(maxsplit=1)[-1]
+            whole = line[:1].islower() and last[-1:].isalpha() and "-" not in last  # one that has others keeps it
+            text = text[:-1] + ("" if whole else "-") + line
         else:
             text = f"{text} {line}" if text else line
     return text.replace(HYPHEN, "-") if text.endswith(HYPHEN) else text

@@ -16,6 +16,7 @@ from mnemic.model.seen import Line
 HYPHEN: Final = "\u00ad"
 """Stands at the end of a line for a hyphen that only parts a word there."""
 _HYPHENS: Final = re.compile("[\x02\ufffe\u00ad]")
+_PARTED: Final = re.compile("([\\w-]+)[\x02\ufffe](\\w)")
 _LIGATURES: Final = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st", 0xA0: " ",
 }  # fmt: skip
@@ -109,7 +110,14 @@ def _line(textpage: Any, fonts: _Fonts, raw: str, at: int) -> TextLine | None:
 def _plain(raw: str) -> str:
     raw = raw.rstrip()
     ends = bool(raw) and _HYPHENS.match(raw[-1]) is not None
-    return _DOTS.sub(f" {LEADER_MARK} ", _HYPHENS.sub("", raw).translate(_LIGATURES)).strip() + (HYPHEN if ends else "")
+    return _DOTS.sub(f" {LEADER_MARK} ", _HYPHENS.sub("", _PARTED.sub(_whole, raw)).translate(_LIGATURES)).strip() + (
+        HYPHEN if ends else ""
+    )
+
+
+def _whole(found: re.Match[str]) -> str:
+    """Return a word that a hyphen parts in the middle of what pdfium takes for one line; one with others keeps it."""
+    return f"{found[1]}-{found[2]}" if "-" in found[1] or found[2][0].isupper() else f"{found[1]}{found[2]}"
 
 
 def _units(text: str) -> int:

@@ -24,6 +24,10 @@ class Tables:
         logging.getLogger("pdfminer").setLevel(logging.CRITICAL)
         self._pdf = pdfplumber.open(asked.path, password=asked.password or None)
 
+    def close(self) -> None:
+        """Close the file."""
+        self._pdf.close()
+
     def on(self, number: int) -> list[Ruled]:
         """Return the tables of a page, from the top. One that pdfplumber falls over has none."""
         from pdfminer.pdfexceptions import PDFException  # noqa: PLC0415 - with pdfplumber

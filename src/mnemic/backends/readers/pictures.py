@@ -64,11 +64,15 @@ def checked(path: Path) -> Image:
         picture = Image.open(path)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         raise ReadError("it is damaged, or a kind of picture that is not known") from error
-    _check(picture)
     try:
+        _check(picture)
         picture.load()
     except (OSError, ValueError, SyntaxError) as error:
+        picture.close()
         raise ReadError("it is damaged or cut off: not all of the picture is there") from error
+    except ReadError:
+        picture.close()
+        raise
     return picture
 
 

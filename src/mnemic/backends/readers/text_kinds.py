@@ -10,6 +10,8 @@ from typing import Final
 from mnemic.backends.readers.decoding import decoded
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_FEW: Final = 4
+"""Characters without a meaning that even a short text may have."""
 _HTML: Final = re.compile(r"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
 _HTML_PARTS: Final = re.compile(r"<(?:p|div|table|ul|ol|h[1-6]|br|span|a)\b[^>]*>", re.IGNORECASE)
 _MAIL: Final = re.compile(
@@ -49,7 +51,7 @@ def text_kind(head: bytes, *, whole: bool, hint: str) -> str | None:
 
 def _is_binary(text: str) -> bool:
     sample = text[:16_384]
-    return len(_CONTROLS.findall(sample)) + sample.count("\ufffd") > max(1, len(sample) // 50)
+    return len(_CONTROLS.findall(sample)) + sample.count("\ufffd") > max(_FEW, len(sample) // 50)
 
 
 def _by_marks(start: str, hint: str) -> str | None:

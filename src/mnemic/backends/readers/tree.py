@@ -65,7 +65,8 @@ class Walk:
 
     def _walk(self, element: HtmlElement, depth: int) -> None:
         tag = element.tag
-        if tag in DROPPED or (tag in AROUND and not self._around) or depth > DEPTH:
+        around = tag in AROUND and not self._around and not _is_note(element)
+        if tag in DROPPED or around or depth > DEPTH:
             return
         if tag in _HEADINGS:
             self._block(BlockKind.HEADING, self._inline(element), level=_HEADINGS[tag])

@@ -97,6 +97,7 @@ class _Body:
         if self._pages:
             self._telling.at(1, self._pages)
         for element in _flat(self._root):
+            self._turn(element, before=True)
             if element.tag == f"{_W}p":
                 self._paragraph(element)
             elif element.tag == f"{_W}tbl":
@@ -138,11 +139,12 @@ class _Body:
             self._telling.block(BlockKind.CODE, "\n".join(self._code), page=self._page)
             self._code = []
 
-    def _turn(self, element: _Element) -> None:
-        """Turn the pages that end inside an element: what begins on a page is cited by that."""
+    def _turn(self, element: _Element, *, before: bool = False) -> None:
+        """Turn the pages that end before the words of an element, or inside it: what begins on one is cited by it."""
         if self._page is None:
             return
-        turned = sum(1 for _ in element.iter(f"{_W}lastRenderedPageBreak"))
+        early, late = _breaks(element)
+        turned = early if before else late
         if turned:
             self._flush()
             self._page = min(self._pages, self._page + turned)
@@ -186,6 +188,20 @@ class _Body:
                 self._flush()
                 words = " ".join(self._words(note).split())
                 self._telling.block(BlockKind.NOTE, f"[{number}] {words}", page=self._page)
+
+
+def _breaks(element: _Element) -> tuple[int, int]:
+    """Return how many breaks of pages stand before the first words of an element, and how many after them."""
+    early = late = 0
+    words = False
+    for child in element.iter(f"{_W}lastRenderedPageBreak", f"{_W}t"):
+        if child.tag == f"{_W}t":
+            words = words or bool((child.text or "").strip())
+        elif words:
+            late += 1
+        else:
+            early += 1
+    return early, late
 
 
 def _flat(element: _Element) -> Iterator[_Element]:

@@ -28,6 +28,8 @@ def read(asked: Asked, telling: Telling) -> None:
     try:
         root = etree.parse(str(asked.path), parser).getroot()
     except etree.XMLSyntaxError as error:
+        if "amplification" in str(error).lower() or "entity reference loop" in str(error).lower():
+            raise ReadError("its entities refer to each other, as those of bombs do") from error
         raise ReadError(f"it is not valid XML (line {error.lineno}); it may be cut off") from error
     if root.getroottree().docinfo.internalDTD is not None and any(_entities(root)):
         telling.note("it declares entities of its own, which were not resolved")

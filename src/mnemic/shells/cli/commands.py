@@ -30,6 +30,7 @@ chat | talking.chat | Start | Talk to the memory: it keeps what you say and answ
 version | keeping.version | Start | Print the version.
 add | writing.add | Write | Remember what was said, word for word; the next search finds it.
 import | moving.import_file | Write | Read conversations from a file: chats, exports, another Mnemic's memory.
+kb | kb_documents.KB | Write | Knowledge bases: add files, folders and addresses, list them, keep them current.
 search | reading.search | Read | Find what was said and learned.
 context | reading.context | Read | Print what a prompt needs to answer a question, within a budget.
 ask | answering.ask | Read | Answer a question from memory, with sources.

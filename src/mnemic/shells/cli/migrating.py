@@ -63,7 +63,7 @@ def migrate(
         raise InputError("final", "moves, and --check changes nothing; give one of them")
     moved = _moved(face, to, origin, check=check, final=final)
     face.confirm(_told(moved), lambda: _checked(moved) if check else _done(moved))
-    if not moved.same:
+    if not moved.same or (check and moved.absent):
         raise StoreError(f"{moved.source} and {moved.target} are not the same", cubes=list(moved.differing))
 
 
@@ -111,8 +111,11 @@ def _checked(moved: Moved) -> Any:
     from rich.console import Group  # noqa: PLC0415 - as above
     from rich.text import Text  # noqa: PLC0415
 
+    if moved.same and moved.absent:
+        return Group(_table(moved), Text(shown(f"{_absent(moved)} at {moved.target}"), "red"))
     if moved.same:
-        return Group(_table(moved), Text(f"the same in both: {moved.rows:,} rows of {_cubes(moved)}", "green"))
+        files = f" and {plural(moved.files, 'file')}" if moved.files else ""
+        return Group(_table(moved), Text(f"the same in both: {moved.rows:,} rows of {_cubes(moved)}{files}", "green"))
     few = ", ".join(moved.differing[:10]) + (" and others" if len(moved.differing) > 10 else "")
     return Group(_table(moved), Text(shown(f"not the same: {few}"), "red"))
 
@@ -122,11 +125,14 @@ def _done(moved: Moved) -> Any:
     from rich.text import Text  # noqa: PLC0415
 
     went_on = ", going on from where it was stopped" if moved.resumed else ""
-    done = f"moved {moved.rows:,} rows of {_cubes(moved)} to {moved.target} in {took(moved.seconds)}{went_on}"
+    files = f" and {plural(moved.files, 'file')}, {size(moved.file_bytes)}," if moved.files else ""
+    done = f"moved {moved.rows:,} rows of {_cubes(moved)}{files} to {moved.target} in {took(moved.seconds)}{went_on}"
     lines = [Text(shown(done), "green")]
     if moved.again:
         again = f"{plural(len(moved.again), 'cube')} changed meanwhile and went once more: {', '.join(moved.again[:5])}"
         lines.append(Text(shown(again), "dim"))
+    if moved.absent:
+        lines.append(Text(shown(f"{_absent(moved)} at {moved.source}"), "yellow"))
     lines.append(Text("to use it, set " + " and ".join(moved.settings)))
     if "://" not in moved.target:
         lines.append(Text("mnemic.toml and pulled models stay where they are; copy them if you need them there", "dim"))
@@ -137,6 +143,10 @@ def _done(moved: Moved) -> Any:
     )
     lines.append(Text(after, "dim" if moved.closed else "yellow"))
     return Group(_table(moved), *lines)
+
+
+def _absent(moved: Moved) -> str:
+    return f"{plural(moved.absent, 'file')} of documents or messages {'is' if moved.absent == 1 else 'are'} not there"
 
 
 def _cubes(moved: Moved) -> str:

@@ -39,7 +39,7 @@ def test_the_calls_by_curl_are_taken(tmp_path: Path) -> None:
     (tmp_path / "handbook.md").write_text("# Opening hours\n\nThe office closes at six.\n", "utf-8")
     lines = [line for line in _block("sh").splitlines() if line.startswith(("curl", "BASE="))]
     with guarded(tmp_path / "served", worker=False) as memory, serving(memory) as (url, _):
-        base = ""
+        base, told = "", {}
         for line in lines:
             command = line.removeprefix("BASE=$(").partition(" | ")[0]
             words = shlex.split(command.replace("http://127.0.0.1:8765", url).replace("$BASE", base))

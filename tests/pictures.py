@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 from PIL.TiffImagePlugin import IFDRational
 
@@ -88,9 +89,7 @@ def cmyk() -> bytes:
 
 def deep_grey() -> bytes:
     """Return a PNG with 16 bits for each grey."""
-    picture = Image.new("I;16", (32, 24))
-    picture.paste(40_000, (0, 0, 32, 24))
-    return saved(picture)
+    return saved(Image.fromarray(np.full((24, 32), 40_000, dtype=np.uint16)))
 
 
 def _font(size: int) -> Any:

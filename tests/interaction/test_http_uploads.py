@@ -369,7 +369,7 @@ def test_a_document_comes_as_json_too(memory: Memory, app: FastAPI, base: str) -
         ({"source": "/etc/passwd"}, "source"),
         ({"source": "file:///etc/passwd"}, "source"),
         ({"source": "~/notes.md"}, "source"),
-        ({"source": " https://docs.example/"}, "source"),
+        ({"source": "\thttps:/docs.example/"}, "source"),
         ({"source": "ftp://docs.example/"}, "source"),
         ({"source": ""}, "source"),
         ({"source": {"path": "/etc/passwd"}}, "source"),

@@ -106,7 +106,7 @@ async def _async_client(url: str, key: str | None) -> AsyncClient:
 async def _async_memory(memory: Memory) -> AsyncMemory:
     face = AsyncMemory()
     opening = Opening(lambda: memory, calls=4, streams=4)
-    for calls in (face, face.cubes, face.llm, face.jobs, face.keys):
+    for calls in (face, face.cubes, face.llm, face.jobs, face.keys, face.knowledge, face.attachments):
         calls._calls = Calls(opening, calls._calls._part)  # type: ignore[assignment]  # of the same part
     return face
 

@@ -35,7 +35,7 @@ class PlainReader:
         if self.passing:
             raise self.passing.pop(0)
         pages = path.read_bytes().decode().split("\f")
-        if pages[0].startswith("LOCKED") and password != "sesame":  # noqa: S105 - of a test
+        if pages[0].startswith("LOCKED") and password != "sesame":
             raise ReadError("needs a password" if not password else "the password is wrong")
         blocks: list[Block] = []
         for number, page in enumerate(pages, 1):

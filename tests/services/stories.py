@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from mnemic.model.job import Job
@@ -345,11 +349,110 @@ def modelling(do: Told) -> None:
     do("ask", "x", user="ann", depth=99)
 
 
+HANDBOOK: Final = "# Opening hours\n\nThe office closes at six.\n\n# Tea\n\nThe kettle is on the third floor.\n"
+WRONG_DOCUMENTS: Final[tuple[dict[str, Any], ...]] = (
+    {}, {"text": "x"}, {"text": ""}, {"text": "x", "name": "a\nb"}, {"text": "x", "name": "x" * 600},
+    {"source": b"", "name": "n"}, {"source": b"x"}, {"source": b"x", "name": "n", "media": "what"}, {"source": 7},
+    {"source": "/no/such/file.md"}, {"source": "ftp://docs.example/"}, {"source": "nul\0"},
+    {"source": b"x", "name": "n", "refresh_hours": 1}, {"source": b"x", "text": "y", "name": "n"},
+)  # fmt: skip
+POINT: Final = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def keeping_documents(do: Told) -> None:
+    """Make a knowledge base, fill it in every way there is, ask it, and take it away."""
+    base = do("knowledge.create", "handbook", user="ann", description="How we work.").cube.id
+    at: dict[str, Any] = {"cube": base, "user": "ann"}
+    do("knowledge.create", "handbook", user="ann")
+    do("knowledge.update", base, user="ann", learns=True, description="How we work here.")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "hand book.md"
+        path.write_text(HANDBOOK, "utf-8")
+        kept = do("knowledge.add", path, wait=True, metadata={"by": "Ann", "n": [1, None]}, **at)
+        do("knowledge.add", str(path), **at)
+        with path.open("rb") as opened:
+            do("knowledge.add", opened, name="opened.md", password="secret", **at)
+        with path.open("r", encoding="utf-8") as text:
+            do("knowledge.add", text, name="text.md", **at)
+    do("knowledge.add", HANDBOOK.encode() + b"More.", name="hand book.md", media="text/markdown", wait=True, **at)
+    do("knowledge.add", io.BytesIO(b"Some bytes of text."), name="bytes.txt", **at)
+    do("knowledge.add", text="A text.", name="a text", **at)
+    do("knowledge.add", "https://docs.example/handbook", refresh_hours=12, **at)
+    for wrong in WRONG_DOCUMENTS:
+        do("knowledge.add", **wrong, **at)
+    looking_at_documents(do, base, kept.id)
+
+
+def looking_at_documents(do: Told, base: str, document: str) -> None:
+    """Look at documents, read them back, search them, and remove them."""
+    at: dict[str, Any] = {"cube": base, "user": "ann"}
+    do("jobs.wait", user="ann", cube=base)
+    listed = do("knowledge.documents", base, user="ann")
+    do("knowledge.documents", base, user="ann", limit=2, after=listed[1].id)
+    do("knowledge.documents", base, user="ann", state="failed")
+    do("knowledge.documents", base, user="ann", state="asleep")
+    do("knowledge.get", document, **at)
+    do("knowledge.get", "nowhere", **at)
+    do("knowledge.versions", document, **at)
+    do("knowledge.chunks", document, **at)
+    do("knowledge.chunks", document, version=1, kinds=["passage"], limit=1, **at)
+    do("knowledge.chunks", document, after=0, kinds="passage", **at)
+    do("knowledge.chunks", document, kinds="crumbs", **at)
+    do("knowledge.file", document, **at)
+    do("knowledge.file", document, version=1, **at)
+    do("knowledge.file", document, version=9, **at)
+    do("knowledge.refresh", document, **at)
+    do("search", "Where is the kettle?", user="ann", cubes=base, limit=3)
+    do("knowledge.list", user="ann")
+    do("knowledge.bind", base, "bob", user="ann", role="editor")
+    do("knowledge.unbind", base, "bob", user="ann")
+    do("knowledge.unbind", base, user="ann")
+    do("knowledge.bind", base, "bob", user="ann", role="king")
+    do("knowledge.list", user="bob")
+    do("knowledge.remove", [each.id for each in listed[:2]], **at)
+    do("knowledge.remove", [listed[2].id, "nowhere"], **at)
+    do("knowledge.remove", [], **at)
+    do("knowledge.remove", listed[2].id, **at)
+    do("knowledge.delete", base, user="bob")
+    do("knowledge.delete", base, user="ann")
+    do("knowledge.documents", base, user="ann")
+
+
+def attaching(do: Told) -> None:
+    """Send pictures in all the ways there are, and look at them."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "point.png"
+        path.write_bytes(POINT)
+        parts: tuple[dict[str, Any], ...] = (
+            {"type": "image", "path": path, "caption": "A red point"},
+            {"type": "image", "path": str(path), "name": "own.png"},
+            {"type": "image", "data": POINT, "caption": "Another point"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64," + base64.b64encode(POINT).decode()}},
+            {"type": "file", "file": {"file_data": base64.b64encode(b"Some words.").decode(), "filename": "a.txt"}},
+        )
+        said = do("add", [{"content": [{"type": "text", "text": "Look."}, part]} for part in parts], user="ann")
+        do("add", {"role": "user", "content": [parts[0], parts[2]]}, user="ann", session="s2")
+        do("add", [{"content": [{"type": "image", "path": "/no/such/picture.png"}]}], user="ann")
+    do("add", [{"content": [{"type": "image", "data": "%%%"}]}], user="ann")
+    do("jobs.wait", user="ann")
+    for message in said.message_ids:
+        for each in do("attachments.list", message, user="ann"):
+            do("attachments.get", each.id, user="ann")
+            do("attachments.file", each.id, user="ann")
+            do("attachments.file", each.id, user="ann", thumbnail=True)
+        do("get", message, user="ann")
+    do("attachments.get", "nowhere", user="ann")
+    do("attachments.list", "nowhere", user="ann")
+    do("search", "red point", user="ann", limit=2)
+
+
 STORIES: Final[dict[str, Callable[[Told], None]]] = {
     story.__name__: story
     for story in (
         writing_messages, hostile_texts, hostile_ids, reading, correcting, working, keeping_cubes, sharing,
-        keeping_keys, moving, modelling,
+        keeping_keys, moving, modelling, keeping_documents, attaching,
     )
 }  # fmt: skip
 

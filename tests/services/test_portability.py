@@ -33,7 +33,7 @@ def filled(memory: Memory, user: str = "ann") -> None:
     memory.add([{"role": "system", "content": "Be kind."}, *HOSTILE, "long " * 2_000], user=user, session="odd")
     memory.add(
         [{"role": "user", "id": "m 1", "at": "2026-01-05T10:00:00+05:30", "metadata": {"a": [1, {"b": None}]},
-          "content": [{"type": "text", "text": "A picture"}, {"type": "image_url", "image_url": {"url": "x:y"}}]},
+          "content": [{"type": "text", "text": "A picture"}, {"type": "image_url", "image_url": {"url": "https://x/y.png"}}]},
          {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": "{}"}}]}],
         user=user, session="parts", agent="helper",
     )  # fmt: skip

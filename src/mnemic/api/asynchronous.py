@@ -203,7 +203,7 @@ class AsyncMemory:
         )
 
     async def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._calls.wait(Memory.rebuild, user=user, cube=cube, wait=wait)
 
     async def reorganize(

@@ -107,8 +107,8 @@ class Knowledge:
         """
         synced = self._parts.syncing.sync(folder, cube=cube, user=user, remove=remove)
         self._parts.worker.wake()
-        if wait:
-            jobs = [each.job for each in (*synced.added, *synced.changed) if each.job is not None]
+        jobs = [each.job for each in (*synced.added, *synced.changed) if each.job is not None]
+        if wait and jobs:
             self._parts.waiting.wait(cube, jobs, user=str(user), timeout=3_600)
             added = [self._parts.library.get(each.id, cube=cube, user=user) for each in synced.added]
             changed = [self._parts.library.get(each.id, cube=cube, user=user) for each in synced.changed]

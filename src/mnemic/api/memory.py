@@ -75,7 +75,6 @@ class Memory:
         self.jobs = Jobs(self._parts)
         self.relay = Relay(self._parts)
         self.keys = Keys(self._parts)
-        self.attachments = Attachments(self._parts)
         self.knowledge = Knowledge(self._parts)
         self.attachments = Attachments(self._parts)
         self._parts.begin()
@@ -131,6 +130,7 @@ class Memory:
         self._parts.worker.wake()
         if wait and added.job is not None:
             self._parts.waiting.wait(added.cube, [added.job], user=str(user))
+            added = self._parts.waiting.attachments_read(added, user=str(user))
             if self._parts.language is not None:
                 added = self._parts.waiting.read_by_model(added, user=str(user))
         return added
@@ -222,9 +222,10 @@ class Memory:
         return forgotten
 
     def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it.
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job.
 
-        What was written, restored or locked by hand stays, and what was forgotten stays forgotten.
+        What was written, restored or locked by hand stays, and what was forgotten stays forgotten. Each document gets
+        a version with the same content, read by a job of its own.
         """
         job = self._parts.rebuild.run(user=user, cube=cube)
         self._parts.worker.wake()

@@ -111,7 +111,7 @@ def sending_of(verb: str, given: Mapping[str, Any], *, user: str | None, timeout
     told = {name: value for name, value in given.items() if value is not None}
     source = told.pop("source")
     if told.get("text") is not None:
-        raise InputError("text", "give a file or a text, not both")
+        raise InputError("text", "was given beside a source; give one of them")
     told.setdefault("name", name_of(source))
     if told["name"] is None and isinstance(source, bytes | bytearray | memoryview):
         raise InputError("name", "is needed for bytes: a document is known by its name")
@@ -166,7 +166,7 @@ def _part(part: str, told: Mapping[str, Any]) -> str:
     name, value = part[1:-1], told.get(part[1:-1])
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         if not value:
-            raise InputError(name, "is an empty list; name at least one")
+            raise InputError(name, "is an empty list; leave it out for the default")
         value = ",".join(check_id(each, name) for each in value)
         return quote(value, safe="")
     text = check_id(value, name)

@@ -235,7 +235,7 @@ class AsyncClient:
         cube: str | None = None,
         wait: bool = False,
     ) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._line.call("rebuild", Gives[str | None](), user=user, cube=cube, wait=wait)
 
     async def reorganize(

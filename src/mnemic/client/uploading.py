@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, Self
 from mnemic.errors import InputError
 from mnemic.ids import new_id
 from mnemic.model.message import Message
-from mnemic.wire.sources import address_in, checked_file
+from mnemic.wire.sources import address_in, check_scheme, checked_file
 
 PIECE: Final = 256 * 1024
 """Bytes of a file that are read at one time."""
@@ -40,8 +40,15 @@ class Body:
 
 
 def is_file(source: object) -> bool:
-    """Tell whether a source is a file to be sent, not an address or nothing."""
-    return source is not None and not (isinstance(source, str) and address_in(source) is not None)
+    """Tell whether a source is a file to be sent, not an address or nothing.
+
+    Raises `InputError` for an address that is not fetched.
+    """
+    if isinstance(source, str):
+        if address_in(source.strip()) is not None:
+            return False
+        check_scheme(source.strip())
+    return source is not None
 
 
 def name_of(source: object) -> str | None:
@@ -81,7 +88,7 @@ def _opened(source: object) -> tuple[Callable[[], Any], int | None]:
         path = checked_file(source, "source")
         return (lambda: path.open("rb")), path.stat().st_size
     if not hasattr(source, "read"):
-        raise InputError("source", f"needs a path, bytes, a file open in binary, or an address; got {_kind(source)}")
+        raise InputError("source", f"needs a path, bytes, a file open in binary or an address, got {_kind(source)}")
     return _handed(source)  # type: ignore[arg-type]  # it has what is used of it
 
 
@@ -117,7 +124,7 @@ class _Left:
         """Return the next bytes. Raises `InputError` for a file that is open as text."""
         found = self._file.read(size)
         if not isinstance(found, bytes):
-            raise InputError("source", "is a file open as text; open it in binary, as by open(path, 'rb')")
+            raise InputError("source", "is open as text; open it in binary ('rb')")
         return found
 
 
@@ -169,7 +176,7 @@ def _encoded(holder: Mapping[str, Any], place: str) -> dict[str, Any]:
     found = dict(holder)
     path = found.pop("path", None)
     if isinstance(path, str | os.PathLike):
-        file = checked_file(path, f"{place}.path")
+        file = checked_file(path, f"{place}.path", folder="give the files in it one by one")
         if file.stat().st_size > LONGEST * 1_000_000:
             raise InputError(f"{place}.path", f"has more than {LONGEST} MB, which is too much for a message")
         found["data"] = _base64(file.read_bytes())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -243,6 +244,12 @@ _READERS: Final[Mapping[FieldType, Callable[[Any], Any]]] = {
     FieldType.NAME: _name,
     FieldType.TEXT: _text,
     FieldType.COUNT: lambda value: _must(_is_count(value), value),
+    FieldType.SIZE: lambda value: _must(
+        isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53, value
+    ),
+    FieldType.NUMBER: lambda value: float(
+        _must(isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value), value)
+    ),
     FieldType.POLARITY: lambda value: _must(value in (1, -1) and not isinstance(value, bool), value),
     FieldType.SHARE: lambda value: float(
         _must(isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1, value)

@@ -49,7 +49,7 @@ def chart_in(lines: Sequence[Line]) -> Chart | None:
             line.box[3],
         )
         for line in lines
-        if line.text.strip()
+        if any(char.isalnum() for char in line.text)  # grid lines are often taken for dashes
     ]
     upright = _axis([each for each in words if each.number is not None])
     if upright is None:

@@ -16,7 +16,6 @@ from mnemic.errors import InputError
 from mnemic.model.document import ChunkKind, DocumentState, Origin
 from mnemic.text import sound
 
-_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30})://")
 _MEDIA: Final = re.compile(r"[\w!#$&^.+-]{1,127}/[\w!#$&^.+-]{1,127}(?:\s*;.{0,200})?\Z", re.ASCII)  # RFC 6838, 4.2
 _SEPARATORS: Final = re.compile(r"[/\\]")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -72,13 +71,6 @@ def check_one(source: object, text: object) -> None:
         raise InputError("source", "give a file, an address, or a text (text=)")
     if source is not None and text is not None:
         raise InputError("text", "was given beside a source; give one of them")
-
-
-def check_scheme(source: str) -> None:
-    """Raise `InputError` for an address that is not fetched."""
-    found = _SCHEME.match(source)
-    if found is not None:
-        raise InputError("source", f"{found[1]}:// is not fetched; http:// and https:// are")
 
 
 def check_state(state: object) -> DocumentState | None:

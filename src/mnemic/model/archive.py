@@ -2,7 +2,7 @@
 
 One JSON object a line. The first is the header; each of the others names its kind as `type`. Times are ISO 8601 with
 a zone, vectors and centroids base64 of little-endian floats (16 and 32 bits). Ids, and what is looked up by, are
-bounded: an index of PostgreSQL holds 2,704 bytes.
+bounded: an index of PostgreSQL holds 2,704 bytes. A file comes in parts of at most `PART` bytes, one a line, in order.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from mnemic.model.attachment import AttachmentKind, AttachmentState
+from mnemic.model.document import ChunkKind, DocumentState, Origin
 from mnemic.model.memory import Change, MemoryKind
 from mnemic.model.message import MessageRole
 
 FORMAT: Final = "mnemic-1"
+
+PART: Final = 720_000
+"""Bytes of a file in a line: less than a megabyte as base64."""
 
 Record = Mapping[str, Any]
 """One thing of a cube: field names to values as they are inside (times are datetimes, vectors bytes)."""
@@ -29,6 +34,8 @@ class FieldType(enum.Enum):
     NAME = "a string of at most 520 characters"
     TEXT = "a string"
     COUNT = "a whole number from 0"
+    NUMBER = "a number"
+    SIZE = "a number of bytes"
     POLARITY = "1 or -1"
     SHARE = "a number from 0 to 1"
     FLAG = "true or false"
@@ -144,6 +151,95 @@ LAYOUT: Final[Mapping[str, tuple[Field, ...]]] = {
         Field("to_id", _T.KEY),
         _time("created_at"),
     ),
+    "blob": (
+        Field("digest", _T.KEY),
+        Field("size", _T.SIZE),
+        _time("stored_at"),
+        Field("part", _T.COUNT),
+        Field("data", _T.BYTES),
+    ),
+    "document": (
+        Field("id", _T.KEY),
+        Field("name", _T.TEXT),
+        Field("origin", _T.CHOICE, choices=_words_of(Origin)),
+        Field("address", _T.TEXT),
+        Field("metadata", _T.OBJECT, optional=True),
+        _time("created_at"),
+        Field("refresh_hours", _T.NUMBER, optional=True),
+        _time("refresh_due", optional=True),
+        _time("checked_at", optional=True),
+        Field("etag", _T.TEXT),
+        Field("modified", _T.TEXT),
+        Field("found", _T.TEXT),
+    ),
+    "document_version": (
+        Field("id", _T.KEY),
+        Field("document_id", _T.KEY),
+        Field("number", _T.COUNT),
+        Field("state", _T.CHOICE, choices=_words_of(DocumentState)),
+        _time("stored_at"),
+        Field("digest", _T.TEXT),
+        Field("size", _T.SIZE),
+        Field("media", _T.TEXT),
+        Field("title", _T.TEXT),
+        Field("summary", _T.TEXT),
+        Field("pages", _T.COUNT),
+        Field("done_pages", _T.COUNT),
+        Field("chunks", _T.COUNT),
+        Field("embedded", _T.COUNT),
+        Field("reused", _T.COUNT),
+        _time("valid_from", optional=True),
+        _time("valid_to", optional=True),
+        _time("ready_at", optional=True),
+        Field("error", _T.TEXT),
+        Field("error_page", _T.COUNT, optional=True),
+        Field("seconds", _T.OBJECT, optional=True),
+        Field("metadata", _T.OBJECT, optional=True),
+        Field("notes", _T.WORDS, optional=True),
+    ),
+    "chunk": (
+        Field("id", _T.KEY),
+        Field("document_id", _T.KEY),
+        Field("kind", _T.CHOICE, choices=_words_of(ChunkKind)),
+        Field("text", _T.TEXT),
+        Field("hash", _T.KEY),
+        Field("tokens", _T.COUNT),
+        Field("vectors", _T.VECTORS, optional=True),
+    ),
+    "chunk_place": (
+        Field("version_id", _T.KEY),
+        Field("chunk_id", _T.KEY),
+        Field("position", _T.COUNT),
+        Field("parent", _T.KEY, optional=True),
+        Field("headings", _T.WORDS),
+        Field("page", _T.COUNT, optional=True),
+        Field("last_page", _T.COUNT, optional=True),
+        Field("row", _T.COUNT, optional=True),
+        Field("part", _T.TEXT),
+        Field("start", _T.COUNT),
+        Field("end", _T.COUNT),
+    ),
+    "attachment": (
+        Field("id", _T.KEY),
+        Field("message_id", _T.KEY),
+        Field("part", _T.COUNT),
+        Field("kind", _T.CHOICE, choices=_words_of(AttachmentKind)),
+        Field("state", _T.CHOICE, choices=_words_of(AttachmentState)),
+        Field("digest", _T.TEXT),
+        Field("size", _T.SIZE),
+        Field("media", _T.TEXT),
+        Field("name", _T.TEXT),
+        Field("caption", _T.TEXT),
+        Field("text", _T.TEXT),
+        Field("description", _T.TEXT),
+        Field("seen", _T.OBJECT, optional=True),
+        Field("thumbnail", _T.TEXT),
+        _time("taken_at", optional=True),
+        Field("latitude", _T.NUMBER, optional=True),
+        Field("longitude", _T.NUMBER, optional=True),
+        Field("error", _T.TEXT),
+        Field("vectors", _T.VECTORS, optional=True),
+    ),
 }
 """The fields of each kind of line; the kinds stand in the order that they come in."""
 
@@ -179,3 +275,6 @@ NESTED: Final[Mapping[str, tuple[Field, ...]]] = {
 """The records that stand inside others."""
 
 KINDS: Final = tuple(LAYOUT)
+
+SHELVED: Final = KINDS[KINDS.index("blob") :]
+"""The kinds that only cubes with files have: a header tells no counts of them where there are none."""

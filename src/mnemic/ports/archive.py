@@ -12,11 +12,11 @@ class Archive(Protocol):
     """Reads and writes the records of one cube (see `model.archive`); memories and entries go by their own ports."""
 
     def counts(self, cube_key: int) -> Mapping[str, int]:
-        """Return how many records of each kind a cube has."""
+        """Return how many records of each kind a cube has; of files, how many parts (`model.archive.PART`)."""
         ...
 
     def read(self, cube_key: int, kind: str, after: Record | None, limit: int) -> Sequence[Record]:
-        """Return records of a kind in order of their ids (relations: kind, from, to), from the one after `after`."""
+        """Return records of a kind in the order of their keys, behind the one `after`; files without their bytes."""
         ...
 
     def vectors(self, cube_key: int, owners: Sequence[str], model: str) -> Mapping[tuple[str, str | None], list[bytes]]:

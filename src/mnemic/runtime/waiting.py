@@ -16,7 +16,7 @@ from typing import Final
 from mnemic.acting import aside, left
 from mnemic.core.intake import check_id, check_names, check_seconds
 from mnemic.errors import InputError, JobError, NotFoundError, WaitTimeoutError
-from mnemic.model.job import OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
+from mnemic.model.job import DESCRIBE, OPEN, REFINE, REORGANIZE, Job, JobState, changed_at, place_of
 from mnemic.model.receipt import Added
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
@@ -98,6 +98,17 @@ class Waiting:
             self.wait(added.cube, None, user=user, patient=False)
         except (JobError, WaitTimeoutError) as error:
             told = f"stored, and read by rules; the language model has not read it yet: {error}"
+            return replace(added, notes=(*added.notes, told))
+        return added
+
+    def attachments_read(self, added: Added, *, user: object) -> Added:
+        """Wait until what came with messages is read. It is stored, and found by its captions, come what may."""
+        jobs = [job.id for job in self._desk.list(user=user, open_only=True, kinds=DESCRIBE, cube=added.cube)]
+        try:
+            if jobs:
+                self.wait(added.cube, jobs, user=user, patient=False)
+        except (JobError, WaitTimeoutError, NotFoundError) as error:
+            told = f"stored; what came with it has not been read yet: {error}"
             return replace(added, notes=(*added.notes, told))
         return added
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from pathlib import Path
 
 from mnemic.core.attaching import AttachmentLimits, Brought, Intake
 from mnemic.core.intake import check_flag, check_id
@@ -28,6 +27,7 @@ from mnemic.services.curate import find_item
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
+from mnemic.wire.sources import checked_file
 
 NOT_FETCHED = "what is at addresses is not fetched; turn on fetch_attachments, or give its bytes"
 """What is said of an attachment that is only an address, where settings do not allow to fetch it."""
@@ -109,13 +109,11 @@ class Attaching:
             )
 
     def _read(self, path: str, place: str) -> bytes:
-        file = Path(path).expanduser()
+        file = checked_file(path, place, folder="give the files in it one by one")
         try:
-            if not file.is_file():
-                raise InputError(place, f"{path!r} is no file here")
             with file.open("rb") as opened:
                 return opened.read(self._limits.megabytes * 1_000_000 + 1)
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise InputError(place, f"{path!r} cannot be read: {error}") from error
 
     # -- looking at them -------------------------------------------------------------------------------------------

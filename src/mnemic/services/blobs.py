@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from mnemic.errors import NotFoundError, StoreError
@@ -41,7 +41,7 @@ class BlobKeeper:
         self._clock = clock
         self._swept = 0  # the key of the last cube that was swept
 
-    def note(self, tx: Transaction, cube: Cube, blobs: Collection[Blob]) -> None:
+    def note(self, tx: Transaction, cube: Cube, blobs: Collection[Blob], at: datetime | None = None) -> None:
         """Note that these files, which were put before, are kept: in the transaction that stores what names them.
 
         The cube is touched already. Raises `StoreError` when one was erased at this moment: putting it again helps.
@@ -49,7 +49,7 @@ class BlobKeeper:
         for blob in blobs:
             if not self._blobs.has(cube.id, blob.digest):
                 raise StoreError("the same file was erased at this moment; add it again", digest=blob.digest)
-        tx.blobs.note(cube.key, blobs, self._clock.now())
+        tx.blobs.note(cube.key, blobs, at or self._clock.now())
 
     def doom(self, tx: Transaction, cube: Cube) -> int:
         """Mark the files that nothing names any more; return how many there are. Then `settle` after the commit."""

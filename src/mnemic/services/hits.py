@@ -137,7 +137,7 @@ def message_hit(
 
 def _read_hit(hit: Hit, attached: tuple[Attachment, ...], read: Attachment, span: tuple[int, int]) -> Hit:
     """Return a message that was found by what was read from its attachment: what was said, then that passage."""
-    said = shorten(hit.text, _SAID)
+    said = hit.text if len(hit.text) <= _SAID else shorten(hit.text, _SAID)
     return replace(hit, text=f"{said}\n{read_text(read)[span[0] : span[1]]}", attachments=attached)
 
 

@@ -29,6 +29,7 @@ from mnemic.services.abstracting import Abstracting
 from mnemic.services.dispatching import tries_of
 from mnemic.services.library import Files
 from mnemic.services.publishing import Publishing
+from mnemic.services.refreshing import in_vain
 from mnemic.services.versions import ENDED, drop_version, due_after
 
 _log = logging.getLogger(__name__)
@@ -106,6 +107,9 @@ class Ingesting:
             _log.info("ingest_of_nothing", extra={"document": task.document.id})
         except MnemicError as error:
             is_final = job.attempts >= tries_of(job.kind)
+            if isinstance(error, FetchError) and task.version.state in ENDED:
+                self._look_failed(task, error)  # what was fetched before is there, and is looked at again later
+                return
             if not _is_about_the_file(error):
                 if is_final:
                     self._fail(task, error)
@@ -266,6 +270,15 @@ class Ingesting:
                     page = error.page if isinstance(error, ReadError) else None
                     failed = replace(document.latest, seconds={**document.latest.seconds, **task.seconds})
                     drop_version(tx, task.job.cube_key, failed, str(error), page)
+        except _Gone:
+            return
+
+    def _look_failed(self, task: _Task, error: FetchError) -> None:
+        """Tell on the document that a look at its address came to nothing."""
+        try:
+            with self._store.write() as tx:
+                document = self._alive(tx, task)
+                tx.documents.put(replace(document, refresh=in_vain(document, error, self._clock.now())))
         except _Gone:
             return
 

@@ -6,7 +6,6 @@ name in its cube: the same content again changes nothing, other content is anoth
 
 from __future__ import annotations
 
-import stat
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from typing import Any, BinaryIO, Final
 
 from mnemic import acting
 from mnemic.core.intake import check_count, check_id, check_names, check_text
-from mnemic.core.sources import Told, check_kind, check_name, check_one, check_scheme, check_state, name_in, told_of
+from mnemic.core.sources import Told, check_kind, check_name, check_one, check_state, name_in, told_of
 from mnemic.errors import InputError, NotFoundError, TooLargeError
 from mnemic.ids import new_id
 from mnemic.model.document import Chunk, Document, DocumentState, DocumentVersion, Origin, Refresh
@@ -33,7 +32,7 @@ from mnemic.services.removing import remove_documents
 from mnemic.services.scoping import Scoping
 from mnemic.services.versions import look_again, new_version, told, try_again
 from mnemic.text import sound
-from mnemic.wire.sources import address_in
+from mnemic.wire.sources import address_in, check_scheme, checked_file
 
 LIMIT: Final = 1_000
 """Documents or chunks of one call."""
@@ -214,7 +213,7 @@ class Library:
                 raise InputError("name", "is needed for bytes: a document is known by its name")
             return self._put(base, BytesIO(source), "source"), given
         if isinstance(source, str | Path):
-            path = _file(Path(source).expanduser(), self._files.megabytes)
+            path = _file(source, self._files.megabytes)
             with path.open("rb") as opened:
                 return self._put(base, opened, "source"), _named(given, path.name)
         if callable(getattr(source, "read", None)):
@@ -294,20 +293,12 @@ def _named(given: Told, path: object) -> Told:
     return replace(given, name=check_name(name))
 
 
-def _file(path: Path, megabytes: int) -> Path:
+def _file(given: str | Path, megabytes: int) -> Path:
     """Return a path that can be read. Raises `InputError`; a server reads none."""
     if acting.caller() is not None:
         raise InputError("source", "is a path; a server reads no files of its own machine: send the file itself")
-    try:
-        found = path.stat()
-    except (OSError, ValueError) as error:
-        hint = "to add a text, give it as text=" if "\n" in str(path) or " " in str(path) else "give an existing path"
-        raise InputError("source", f"there is no file {str(path)[:200]!r}; {hint}") from error
-    if stat.S_ISDIR(found.st_mode):
-        raise InputError("source", f"{str(path)!r} is a folder; `sync` takes it")
-    if not stat.S_ISREG(found.st_mode):
-        raise InputError("source", f"{str(path)!r} is no regular file")
-    if found.st_size > megabytes * _MEGABYTE:
+    path = checked_file(given)
+    if path.stat().st_size > megabytes * _MEGABYTE:
         raise _too_large("source", megabytes)
     return path
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from mnemic.core.archive import Header, Line, decode, moved_id
 from mnemic.errors import EmbedderError, InputError
-from mnemic.model.archive import KINDS, LAYOUT, Record
+from mnemic.model.archive import KINDS, LAYOUT, SHELVED, Record
 from mnemic.model.index import Vector
 from mnemic.model.job import EMBED, ORGANIZE
 from mnemic.model.memory import Change, Memory, MemoryKind, Segment, Source, Version
@@ -27,6 +27,7 @@ from mnemic.model.scope import Cube
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Transaction
 from mnemic.services.indexing import embed_texts, message_entries, put_memory, segment_entry
+from mnemic.services.loading_files import Files, LoadingFiles
 from mnemic.services.queueing import enqueue
 from mnemic.text import passages
 
@@ -42,13 +43,16 @@ _THINGS: Final = ("memory", "segment", "message")
 class Loading:
     """One load: takes the lines after the header in order, then finishes."""
 
-    def __init__(self, tx: Transaction, cube: Cube, revision: int, embedder: Embedder, header: Header) -> None:
+    def __init__(
+        self, tx: Transaction, cube: Cube, revision: int, embedder: Embedder, header: Header, files: Files
+    ) -> None:
         self._tx = tx
         self._cube = cube
         self._revision = revision
         self._embedder = embedder
         self._header = header
         self._same_model = (header.model, header.width) == (embedder.name, embedder.width)
+        self._shelf = LoadingFiles(tx, cube, revision, files, self._vectors)
         self._names = {session.name for session in tx.messages.sessions(cube.key)}
         self._waiting: list[Line] = []
         self._seen: Counter[str] = Counter()
@@ -61,7 +65,7 @@ class Loading:
         """Check a line and keep it until there are enough of its kind. Raises `InputError`."""
         line = decode(number, value)
         last = self._waiting[-1].kind if self._waiting else KINDS[0]
-        if self._waiting and (line.kind != last or len(self._waiting) >= BATCH):
+        if self._waiting and (line.kind != last or len(self._waiting) >= (1 if last == "blob" else BATCH)):
             self._write()
         latest = max((KINDS.index(kind) for kind in self._seen), default=0)
         if KINDS.index(line.kind) < latest:
@@ -72,6 +76,8 @@ class Loading:
     def finish(self, now: datetime) -> Imported:
         """Write what waits, and the jobs that are needed. Raises `InputError` when the file ends too early."""
         self._write()
+        self._shelf.finish(now)
+        self._without_vector += self._shelf.without_vector
         for kind, count in self._header.counts.items():
             if self._seen[kind] != count:
                 raise InputError(
@@ -84,13 +90,19 @@ class Loading:
             if needed:
                 enqueue(self._tx, self._cube.key, kind, now)
         skipped = sum(self._seen.values()) - sum(self._stored.values())
-        return Imported({kind: self._stored[kind] for kind in KINDS}, skipped, tuple(self._notes()))
+        told = [kind for kind in KINDS if kind not in SHELVED or self._seen[kind]]
+        return Imported({kind: self._stored[kind] for kind in told}, skipped, tuple(self._notes()))
+
+    def close(self) -> None:
+        """Let go of what is held, however the load ended."""
+        self._shelf.close()
 
     def _notes(self) -> Iterable[str]:
         if self._without_vector:
             yield f"{self._without_vector} passages came without a vector of {self._embedder.name}; a job embeds them"
         for name in self._renamed:
             yield f"a session {name!r} is here already; the loaded one got another name"
+        yield from self._shelf.notes()
 
     def _write(self) -> None:
         lines, self._waiting = self._waiting, []
@@ -99,6 +111,9 @@ class Loading:
         kind = lines[0].kind
         if kind == "relation":
             self._write_relations(lines)
+            return
+        if kind in SHELVED:
+            self._stored[kind] += self._shelf.take(kind, lines)
             return
         fresh = self._fresh(kind, lines)
         writers = {"memory": self._write_memories, "segment": self._write_segments, "entity": self._write_entities}
@@ -147,6 +162,7 @@ class Loading:
         stored = self._tx.archive.write(self._cube.key, kind, records)
         self._stored[kind] += len(stored)
         if kind == "message":
+            self._shelf.messages.update(stored)
             self._index_messages({str(line.record["id"]): line.record for line in lines}, stored)
 
     def _named(self, record: Record) -> Record:

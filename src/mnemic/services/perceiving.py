@@ -38,7 +38,7 @@ _PICTURE_TEXT: Final = 20_000  # characters of the words in a picture
 _MARKS: Final = 5_000  # stretches of speech that are kept with their times
 _MEGABYTE: Final = 1_000_000
 
-_NO_EARS: Final = "no model that hears is configured; set hear_base_url and hear_model"
+_NO_EARS: Final = "nothing here hears recordings; pip install 'mnemic[audio]', or set hear_base_url and hear_model"
 _NO_READER: Final = "files are not read here; install the extra: pip install 'mnemic[documents]'"
 
 

@@ -6,13 +6,14 @@ embed again. The layout is `model/archive.py`; putting records in is `services/l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, Final
 
 from mnemic.core.archive import encode, read_header, read_lines, write_line
 from mnemic.core.intake import check_id
-from mnemic.errors import InputError
-from mnemic.model.archive import FORMAT, KINDS, Record
+from mnemic.errors import InputError, NotFoundError, StoreError
+from mnemic.model.archive import FORMAT, KINDS, PART, SHELVED, Record
 from mnemic.model.entity import Entity
 from mnemic.model.memory import Memory, Version
 from mnemic.model.receipt import Imported
@@ -21,6 +22,7 @@ from mnemic.ports.clock import Clock
 from mnemic.ports.embedder import Embedder
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.loading import Loading
+from mnemic.services.loading_files import Files
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 
@@ -31,11 +33,14 @@ BATCH: Final = 500
 class Portability:
     """The use cases of `export` and `load`."""
 
-    def __init__(self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, *, version: str) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, clock: Clock, scoping: Scoping, files: Files, *, version: str
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._clock = clock
         self._scoping = scoping
+        self._files = files
         self._version = version
 
     def export(self, *, user: object, cube: object = None) -> Iterator[str]:
@@ -56,10 +61,10 @@ class Portability:
         self._scoping.drop(principal)  # another process may have deleted the cube that an earlier call has seen
         with self._store.write() as tx:
             into = self._scoping.for_write(tx, principal, target)
-            loading = Loading(tx, into, tx.cubes.touch(into.key), self._embedder, header)
-            for number, value in found:
-                loading.take(number, value)
-            imported = loading.finish(self._clock.now())
+            with closing(Loading(tx, into, tx.cubes.touch(into.key), self._embedder, header, self._files)) as loading:
+                for number, value in found:
+                    loading.take(number, value)
+                imported = loading.finish(self._clock.now())
         self._scoping.remember(into)
         return imported
 
@@ -70,7 +75,7 @@ class Portability:
             if source is None:
                 return
             for kind in KINDS:
-                for record in self._records(tx, source.key, kind):
+                for record in self._records(tx, source, kind):
                     yield write_line(encode(kind, record))
 
     def _header(self, tx: Transaction, cube: Cube | None) -> dict[str, Any]:
@@ -89,10 +94,11 @@ class Portability:
             "exported_at": self._clock.now().isoformat(),
             "cube": described,
             "embedder": {"name": self._embedder.name, "width": self._embedder.width},
-            "counts": dict.fromkeys(KINDS, 0) if cube is None else dict(tx.archive.counts(cube.key)),
+            "counts": _counts({} if cube is None else tx.archive.counts(cube.key)),
         }
 
-    def _records(self, tx: Transaction, cube_key: int, kind: str) -> Iterator[Record]:
+    def _records(self, tx: Transaction, cube: Cube, kind: str) -> Iterator[Record]:
+        cube_key = cube.key
         after: Record | None = None
         while True:
             page: list[Record]
@@ -106,17 +112,45 @@ class Portability:
             if not page:
                 return
             after = page[-1]
-            yield from self._with_vectors(tx, cube_key, page) if kind == "message" else page
+            if kind == "blob":
+                yield from self._parts(cube, page)
+            else:
+                yield from self._with_vectors(tx, cube_key, kind, page) if kind in _EMBEDDED else page
 
-    def _with_vectors(self, tx: Transaction, cube_key: int, page: list[Record]) -> Iterator[Record]:
-        held = tx.archive.vectors(cube_key, [record["id"] for record in page], self._embedder.name)
+    def _with_vectors(self, tx: Transaction, cube_key: int, kind: str, page: list[Record]) -> Iterator[Record]:
+        keys = [_EMBEDDED[kind](record) for record in page]
+        held = tx.archive.vectors(cube_key, [owner for owner, _ in keys], self._embedder.name)
+        for key, record in zip(keys, page, strict=True):
+            yield {**record, "vectors": held.get(key)}
+
+    def _parts(self, cube: Cube, page: list[Record]) -> Iterator[Record]:
+        """Yield files in parts. Raises `StoreError` for one that went since the export began."""
         for record in page:
-            yield {**record, "vectors": held.get((record["id"], None))}
+            try:
+                file = self._files.blobs.open(cube.id, record["digest"])
+            except NotFoundError as error:
+                told = "a file was forgotten while it was to be exported; export again"
+                raise StoreError(told, digest=record["digest"]) from error
+            with file:
+                for part in range(max(1, -(-record["size"] // PART))):
+                    yield {**record, "part": part, "data": file.read(PART)}
 
     def _memories(self, tx: Transaction, cube_key: int, after: str | None) -> list[Record]:
         memories = tx.memories.list(cube_key, after=after, limit=BATCH)
         held = tx.archive.vectors(cube_key, [memory.id for memory in memories], self._embedder.name)
         return [_memory_record(memory, held) for memory in memories]
+
+
+_EMBEDDED: Final[Mapping[str, Callable[[Record], tuple[str, str | None]]]] = {
+    "message": lambda record: (str(record["id"]), None),
+    "chunk": lambda record: (str(record["id"]), None),
+    "attachment": lambda record: (str(record["message_id"]), str(record["id"])),
+}
+"""The kinds of records that come with vectors, and under which owner and version these are."""
+
+
+def _counts(found: Mapping[str, int]) -> dict[str, int]:
+    return {kind: found.get(kind, 0) for kind in KINDS if kind not in SHELVED or found.get(kind)}
 
 
 def _each(lines: object) -> Iterable[object]:

@@ -7,16 +7,22 @@ What that job finds (nothing new, another version, nothing any more) is stored w
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Final
 
-from mnemic.errors import NotFoundError
-from mnemic.model.document import DocumentState
+from mnemic.errors import FetchError, NotFoundError
+from mnemic.model.document import Document, DocumentState, Refresh
 from mnemic.ports.clock import Clock
 from mnemic.ports.store import Store
 from mnemic.services.versions import due_after, look_again, told, try_again
 
 _AT_ONCE: Final = 1_000
 """Addresses whose jobs are queued each time; the others' turn comes the next time."""
+
+_SOON: Final = timedelta(hours=1)
+"""After so long, an address that could not be reached is looked at again, unless it is due before."""
+
+_GONE: Final = frozenset({404, 410})
 
 
 class Refreshing:
@@ -57,3 +63,18 @@ class Refreshing:
             else:
                 look_again(tx, document, now)
         return True
+
+
+def in_vain(document: Document, error: FetchError, now: datetime) -> Refresh:
+    """Return how a document is kept current after a look that failed: what is told of it, and when to look again.
+
+    What may pass is looked at again soon, but not before its server wants it.
+    """
+    due = due_after(document, now)
+    if due is not None and error.passing:
+        wait = error.fields.get("retry_after")
+        soon = max(_SOON, timedelta(seconds=wait)) if isinstance(wait, float) else _SOON
+        due = min(due, now + soon)
+    gone = "gone: " if error.fields.get("status") in _GONE else ""
+    found = f"{gone}{error}; what was fetched before stays" if document.current is not None else f"{gone}{error}"
+    return replace(document.refresh, due=due, checked_at=now, found=found)

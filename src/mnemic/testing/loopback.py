@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client sent."""
+    """What a client sent; a form with files is one text, each byte a character, as `form` of the body."""
 
     path: str
     headers: dict[str, str]
@@ -82,7 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self, content: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        request = Request(self.path, headers, json.loads(content))
+        is_form = headers.get("content-type", "").startswith("multipart/")
+        request = Request(self.path, headers, {"form": content.decode("latin-1")} if is_form else json.loads(content))
         self.owner.requests.append(request)
         answer = self.owner.respond(request)
         if answer.stall:

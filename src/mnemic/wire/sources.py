@@ -10,6 +10,7 @@ from typing import Final
 
 from mnemic.errors import InputError
 
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{1,30})://")
 _ADDRESS: Final = re.compile(r"(https?)(://)", re.IGNORECASE)
 
 
@@ -22,9 +23,16 @@ def address_in(source: str) -> str | None:
     return None if found is None else found[1].lower() + source[found.end(1) :]
 
 
+def check_scheme(source: str) -> None:
+    """Raise `InputError` for an address that is not fetched."""
+    found = _SCHEME.match(source)
+    if found is not None:
+        raise InputError("source", f"{found[1]}:// is not fetched; http:// and https:// are")
+
+
 def checked_address(source: str, field: str = "source") -> str:
     """Return an address as the library takes it. Raises `InputError` for what names a file of this machine."""
-    found = address_in(source)
+    found = address_in(source.strip())
     if found is None:
         raise InputError(
             field,
@@ -34,8 +42,8 @@ def checked_address(source: str, field: str = "source") -> str:
     return found
 
 
-def checked_file(given: str | os.PathLike[str], field: str = "source") -> Path:
-    """Return the path of a file of this machine. Raises `InputError` for what is none."""
+def checked_file(given: str | os.PathLike[str], field: str = "source", *, folder: str = "`sync` takes it") -> Path:
+    """Return the path of a file of this machine. Raises `InputError`; `folder` says what to do with a folder."""
     shown = str(given)[:200]
     try:
         path = Path(given).expanduser()
@@ -44,7 +52,7 @@ def checked_file(given: str | os.PathLike[str], field: str = "source") -> Path:
         hint = "to add a text, give it as text=" if "\n" in shown or " " in shown else "give an existing path"
         raise InputError(field, f"there is no file {shown!r}; {hint}") from error
     if stat.S_ISDIR(found.st_mode):
-        raise InputError(field, f"{shown!r} is a folder; `sync` takes it")
+        raise InputError(field, f"{shown!r} is a folder; {folder}")
     if not stat.S_ISREG(found.st_mode):
         raise InputError(field, f"{shown!r} is no regular file")
     return path

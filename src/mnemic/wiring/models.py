@@ -14,6 +14,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.llm import LanguageModel, ListsModels
 from mnemic.ports.reranker import Reranker
 from mnemic.ports.vision import Hearing
+from mnemic.wiring.readers import local_hearing
 
 if TYPE_CHECKING:
     from mnemic.backends.models.pull_gguf import Recommended
@@ -133,8 +134,11 @@ def build_vision(settings: Settings) -> LanguageModel | None:
 
 
 def build_hearing(settings: Settings) -> Hearing | None:
-    """Return the model that hears recordings, None when none is configured; it is reached when it is first used."""
-    if not settings.hear_model:
+    """Return the model that hears recordings, None when there is none; it is reached when it is first used."""
+    wanted = settings.hear
+    if wanted == "local" or (wanted == "auto" and not settings.hear_model):
+        return local_hearing(settings)
+    if wanted == "none":
         return None
     from mnemic.backends.models.hearing import ServedHearing  # noqa: PLC0415
 

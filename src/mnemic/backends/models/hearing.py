@@ -46,13 +46,9 @@ class ServedHearing:
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
         self._place = Place(base_url, api_key, model, timeout, tries, "hear")
+        self.name = model
         self._sleep = sleep
         self._client: httpx2.Client | None = None
-
-    @property
-    def name(self) -> str:
-        """The model's name on the server."""
-        return self._place.model
 
     def hear(self, sound: Path, media: str) -> Sequence[Utterance]:
         """Return what is said, in order. Raises `LanguageError`."""

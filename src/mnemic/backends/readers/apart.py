@@ -24,7 +24,7 @@ from typing import IO, Any, Final, Literal
 from mnemic.backends.readers.asked import Asked
 from mnemic.errors import BusyError, ModelError, ReadError
 from mnemic.model.reading import Block, BlockKind, Reading
-from mnemic.model.seen import Line
+from mnemic.model.seen import Line, Utterance
 from mnemic.ports.reader import Limits, Progress
 
 SCRIPT: Final = Path(__file__).with_name("child.py")
@@ -75,6 +75,14 @@ class Readers:
                 if "line" in what:
                     text, confidence, box = what["line"]
                     found.append(Line(text, confidence, tuple(box)))
+        return found
+
+    def speech(self, sound: Path) -> Sequence[Utterance]:
+        """Return what is said in a recording. Raises `ReadError`."""
+        found: list[Utterance] = []
+        with self._folder() as folder:
+            asked = Asked(sound.absolute(), "the recording", folder, limits=self._limits, only="speech")
+            found += [Utterance(*what["said"]) for what in self._told(asked) if "said" in what]
         return found
 
     def copies(

@@ -4,6 +4,7 @@
     out  {"at": [3, 12]}      page 3 of 12 is begun
          {"block": {…}}       a block, without the fields that have their default
          {"line": […]}        a line of words in a picture, when these are asked for
+         {"said": […]}        a stretch of speech, when that is asked for
          {"end": {…}}         all is read: title, media, pages, metadata, links, notes
          {"failed": {…}}      it cannot be read: message and page
 
@@ -41,9 +42,8 @@ class Asked:
     """One file to read: where it lies, what it is called, its password, and the limits.
 
     `office` is the program of LibreOffice, empty where there is none; `folder` may be written to and is removed at the
-    end. `only` is `lines` when only the words of a picture are wanted, `copies` or
-    `plain` when copies of it are. `depth` counts files inside files. `kind` is
-    what it turned out to be.
+    end. `only` is `lines` when only the words of a picture are wanted, `copies` or `plain` when copies of it are, and
+    `speech` when what is said in a recording is. `depth` counts files inside files. `kind` is what it turned out to be.
     """
 
     path: Path
@@ -132,6 +132,10 @@ class Telling:
     def line(self, text: str, confidence: float, box: tuple[float, float, float, float]) -> None:
         """Tell a line of words in a picture."""
         self._write({"line": [clean(text), confidence, list(box)]})
+
+    def said(self, start: float, end: float, text: str) -> None:
+        """Tell a stretch of speech."""
+        self._write({"said": [start, end, clean(text)]})
 
     def note(self, text: str) -> None:
         """Tell people what was not read, or read otherwise."""

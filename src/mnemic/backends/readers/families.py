@@ -38,7 +38,14 @@ _FAMILIES: Final[Mapping[str, str]] = {
     "picture": "pictures",
     "office": "office",
 }
-_EXTRAS: Final[Mapping[str, str]] = {"PIL": "vision", "rapidocr": "vision", "cv2": "vision", "onnxruntime": "vision"}
+_EXTRAS: Final[Mapping[str, str]] = {
+    "faster_whisper": "audio",
+    "av": "audio",
+    "PIL": "vision",
+    "rapidocr": "vision",
+    "cv2": "vision",
+    "onnxruntime": "vision",
+}
 _DEPTH: Final = 1
 """How deep files inside files are read: what is attached to a mail, not what is attached to that."""
 
@@ -56,6 +63,8 @@ def answer(request: Mapping[str, Any], out: BinaryIO) -> None:
     try:
         if asked.only == "lines":
             _lines(asked, telling)
+        elif asked.only == "speech":
+            importlib.import_module("mnemic.backends.readers.speech").tell(asked, telling)
         elif asked.only:
             _copies(asked, telling)
         else:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import Boolean, Connection, Row, Table, case, func, insert, select, tuple_, update
+from sqlalchemy import Boolean, ColumnElement, Connection, Row, Table, case, func, insert, select, tuple_, update
 
 from mnemic.backends.sql import rows
 from mnemic.backends.sql import schema as s
-from mnemic.model.archive import LAYOUT, FieldType, Record
+from mnemic.ids import content_hash
+from mnemic.model.archive import LAYOUT, PART, FieldType, Record
 from mnemic.model.moment import from_micros, offset_minutes, to_micros
 
 _CHUNK: Final = 500  # ids in one statement
@@ -22,7 +23,22 @@ _TABLES: Final[Mapping[str, Table]] = {
     "memory": s.memory,
     "entity": s.entity,
     "relation": s.relation,
+    "blob": s.blob,
+    "document": s.document,
+    "document_version": s.document_version,
+    "chunk": s.chunk,
+    "chunk_place": s.chunk_place,
+    "attachment": s.attachment,
 }
+_ORDER: Final[Mapping[str, tuple[str, ...]]] = {
+    "relation": ("kind", "from_id", "to_id"),
+    "blob": ("digest",),
+    "chunk_place": ("version_id", "chunk_id"),
+}
+"""What records are in the order of, where that is not their ids."""
+
+_OFFSETS: Final = {"message": ("said_at", "said_offset"), "attachment": ("taken_at", "taken_offset")}
+"""The times that have a zone of their own."""
 _JSON: Final = (FieldType.CONTENT, FieldType.OBJECT, FieldType.WORDS)
 _TYPES: Final = {kind: {field.name: field.type for field in fields} for kind, fields in LAYOUT.items()}
 
@@ -34,19 +50,21 @@ class SqlArchive:
         self._connection = connection
 
     def counts(self, cube_key: int) -> Mapping[str, int]:
-        """Return how many records of each kind a cube has."""
-        return {
-            kind: self._connection.scalar(select(func.count()).select_from(table).where(table.c.cube_key == cube_key))
-            or 0
-            for kind, table in _TABLES.items()
-        }
+        """Return how many records of each kind a cube has; of files, how many parts."""
+        found: dict[str, int] = {}
+        for kind, table in _TABLES.items():
+            counted: Any = func.count()
+            if kind == "blob":
+                counted = func.sum(case((s.blob.c.size == 0, 1), else_=(s.blob.c.size + PART - 1) // PART))
+            query = select(counted).select_from(table).where(*_mine(table, cube_key))
+            found[kind] = int(self._connection.scalar(query) or 0)
+        return found
 
     def read(self, cube_key: int, kind: str, after: Record | None, limit: int) -> Sequence[Record]:
-        """Return records of a kind in order of their ids (relations: kind, from, to), from the one after `after`."""
-        table = _TABLES[kind]
-        names = ("kind", "from_id", "to_id") if kind == "relation" else ("id",)
+        """Return records of a kind in the order of their keys, from the one after `after`."""
+        table, names = _TABLES[kind], _ORDER.get(kind, ("id",))
         order = [table.c[name] for name in names]
-        query = select(table).where(table.c.cube_key == cube_key).order_by(*order).limit(limit)
+        query = select(table).where(*_mine(table, cube_key)).order_by(*order).limit(limit)
         if after is not None:
             query = query.where(tuple_(*order) > tuple(after[name] for name in names))
         return [_record(kind, row) for row in self._connection.execute(query)]
@@ -151,9 +169,21 @@ def _record(kind: str, row: Row[Any]) -> Record:
                 found[name] = rows.from_json(value)
             case _:
                 found[name] = value
-    if kind == "message":
-        found["said_at"] = from_micros(row.said_at, row.said_offset)
+    if kind in _OFFSETS:
+        time, offset = (_number(row, name) for name in _OFFSETS[kind])
+        found[_OFFSETS[kind][0]] = None if time is None else from_micros(time, offset or 0)
     return found
+
+
+def _number(row: Row[Any], name: str) -> int | None:
+    value: int | None = row._mapping[name]  # noqa: SLF001 - as above
+    return value
+
+
+def _mine(table: Table, cube_key: int) -> list[ColumnElement[bool]]:
+    """Return what lets the records of a cube through: of files, those that are not to be erased."""
+    mine = [table.c.cube_key == cube_key]
+    return [*mine, table.c.doomed == 0] if table is s.blob else mine
 
 
 def _row(cube_key: int, kind: str, record: Record) -> dict[str, Any]:
@@ -169,8 +199,11 @@ def _row(cube_key: int, kind: str, record: Record) -> dict[str, Any]:
             columns[name] = value if isinstance(_TABLES[kind].c[name].type, Boolean) else int(value)
         else:
             columns[name] = value
-    if kind == "message":
-        columns["said_offset"] = offset_minutes(record["said_at"])
+    if kind in _OFFSETS:
+        time, offset = _OFFSETS[kind]
+        columns[offset] = None if record[time] is None else offset_minutes(record[time])
+    if kind == "document":
+        columns["name_hash"] = content_hash(record["name"])
     return columns
 
 

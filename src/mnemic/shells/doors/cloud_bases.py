@@ -29,9 +29,11 @@ class CloudBases:
         self._named = named
 
     def create(self, body: asked.CreateKnowledgebase) -> dict[str, Any]:
-        """Make a knowledge base; its description is the first thing that it knows."""
+        """Make a knowledge base; its description is the first thing that it knows. It is searched where it is named."""
         owner = user_for(self._caller, self._named)
-        cube = self._memory.cubes.create(body.knowledgebase_name, user=owner, kind="knowledge")
+        described = body.knowledgebase_description or ""
+        cube = self._memory.knowledge.create(body.knowledgebase_name, user=owner, description=described).cube
+        self._memory.knowledge.unbind(cube.id, user=owner)
         if body.knowledgebase_description:
             told = {"role": "system", "content": body.knowledgebase_description, "id": ABOUT}
             self._memory.add([told], user=owner, cube=cube.id, session=ABOUT)

@@ -65,7 +65,9 @@ class CloudCalls:
             "message_detail_list": None,
             "preference_note": "",
         }
-        facts = None if views is None else [*(["message", "fact", "insight"] if "detail_factual" in views else [])]
+        facts = (
+            None if views is None else [*(["message", "fact", "insight", "chunk"] if "detail_factual" in views else [])]
+        )
         if facts is None or facts:
             most = body.given("memory_limit_number")
             hits = recalling.found_in(
@@ -260,9 +262,15 @@ class CloudCalls:
         """Return the ids of the user's own cube and of knowledge bases, which a chat reads as one."""
         for each in bases:
             if each.user != user:
-                raise InputError("knowledgebase_ids", f"a chat reads bases that {user!r} owns; search reads all")
+                self._let_read(user, each)
         own = [cube.id for cube in self._memory.cubes.list(user=user) if cube.kind == "personal"]
         return [*own, *(cube for each in bases for cube in each.cubes or ())]
+
+    def _let_read(self, user: str, base: Within) -> None:
+        """Make a user a reader of bases of another's, such as the project's, for whom the key may call as well."""
+        for cube in base.cubes or ():
+            if user not in {each.principal for each in self._memory.cubes.members(cube, user=base.user)}:
+                self._memory.cubes.share(cube, user, "reader", user=base.user)
 
     def _settle(self, answer: Answer, body: asked.CloudChat) -> None:
         """Wait for what a chat left to be done, when the client said so."""

@@ -6,18 +6,22 @@ with metadata beside them.
 
 from __future__ import annotations
 
+import base64
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
 from mnemic.errors import InputError
+from mnemic.model.document import Locator
 from mnemic.model.extraction import Extraction
 from mnemic.model.job import JobState
 from mnemic.model.memory import Memory, MemoryKind
 from mnemic.model.message import StoredMessage
 from mnemic.model.profile import ProfileEntry
 from mnemic.model.query import Hit
+from mnemic.wire.sources import address_in
 
 TITLE: Final = 60
 """Characters of a text that stand for it as its key."""
@@ -40,6 +44,7 @@ _LISTS: Final = {
 _VIEWS: Final[Mapping[str, str]] = {MemoryKind.PREFERENCE: "preference", MemoryKind.EVENT: "event"}
 _MESSAGE: Final = {"chat_time": "at", "message_id": "id"}
 _SPEAKER: Final = ("role_name", "role_id")
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/\r\n]{16,}={0,2}[\r\n]*")
 _OURS: Final = frozenset({"role", "content", "name", "tool_calls", "tool_call_id"})
 _RAW: Final = frozenset({"text", "image_url", "file", "input_audio", "input_text", "input_image", "input_file"})
 
@@ -57,12 +62,26 @@ def _message(given: Any, metadata: Mapping[str, Any], place: str) -> dict[str, A
             found[_MESSAGE.get(name, name)] = value
         elif name not in _SPEAKER:
             raise InputError(f"{place}.{name}", "is not a field of a message here; put it into info")
+    if isinstance(found.get("content"), list):
+        found["content"] = [_file_as_text(each) for each in found["content"]]
     speaker = next((said[name] for name in _SPEAKER if said.get(name)), None)
     if speaker is not None:
         found.setdefault("name", speaker)
     if "content" not in found and "tool_calls" not in found:
         raise InputError(f"{place}.content", "is missing")
     return found
+
+
+def _file_as_text(part: Any) -> Any:
+    """Return a part; a file whose words stand in the place of its bytes, as MemOS takes them, as these words' bytes."""
+    inner = part.get("file") if isinstance(part, Mapping) and part.get("type") == "file" else None
+    data = inner.get("file_data") if isinstance(inner, Mapping) else None
+    if not isinstance(data, str) or not data or address_in(data.strip()) or data[:5].lower() == "data:":
+        return part
+    if _BASE64.fullmatch(data) and len(data) % 4 == 0:
+        return part
+    told = base64.b64encode(data.encode("utf-8", "surrogatepass")).decode("ascii")
+    return {**part, "file": {**(inner or {}), "file_data": f"data:text/plain;base64,{told}"}}
 
 
 def _as_object(given: Any, place: str) -> dict[str, Any]:
@@ -112,7 +131,29 @@ def flat_hit(hit: Hit, name: str) -> dict[str, Any]:
         "kind": hit.kind,
         "speaker": hit.speaker,
         "note": hit.note,
+        "source": place_in(hit.locator),
+        "attachments": attached(hit),
     }
+
+
+def place_in(locator: Locator | None) -> dict[str, Any] | None:
+    """Return where a passage of a document stands; None for what is no passage."""
+    if locator is None:
+        return None
+    return {
+        "file_id": locator.document, "file_name": locator.name, "version": locator.version, "page": locator.page,
+        "last_page": locator.last_page, "row": locator.row, "part": locator.part or None,
+        "headings": list(locator.headings),
+    }  # fmt: skip
+
+
+def attached(hit: Hit) -> list[dict[str, Any]]:
+    """Return what came with a message: each with what was read from it."""
+    return [
+        {"id": each.id, "type": each.kind.value, "name": each.name, "caption": each.caption, "text": each.text,
+         "description": each.description}
+        for each in hit.attachments
+    ]  # fmt: skip
 
 
 def flat_memory(memory: Memory, name: str) -> dict[str, Any]:
@@ -198,10 +239,13 @@ def flat_message(message: StoredMessage) -> dict[str, Any]:
 
 def node_of_hit(hit: Hit, cube: str) -> dict[str, Any]:
     """Return a hit as an item of a group of `/product/search`."""
-    sources = [
+    sources: list[dict[str, Any]] = [
         {"type": "chat", "message_id": each.message_id, "content": each.quote, "chat_time": each.said_at.isoformat()}
         for each in hit.sources
+        if each.message_id
     ]
+    if hit.locator is not None:
+        sources = [{"type": "file", **(place_in(hit.locator) or {}), "content": hit.text}]
     metadata = {
         "memory_type": memory_type(hit.kind),
         "kind": hit.kind,
@@ -213,6 +257,7 @@ def node_of_hit(hit: Hit, cube: str) -> dict[str, Any]:
         "updated_at": hit.said_at.isoformat(),
         "tags": hit.metadata.get("tags") or [],
         "info": dict(hit.metadata),
+        "attachments": attached(hit),
     }
     return _node(hit.id, hit.text, cube, metadata)
 

@@ -37,13 +37,12 @@ class AddedFile:
 
 
 def given_by_json(given: Mapping[str, Any], limits: FormLimits) -> dict[str, Any]:
-    """Return what the verb is called with. Raises `InputError` for anything but one source of three."""
+    """Return what the verb is called with. Raises `InputError`."""
     taken = {name: value for name, value in given.items() if name != FILE}
     file, source = given.get(FILE), taken.get("source")
-    sources = [name for name in ("source", "text", FILE) if given.get(name) is not None]
-    if len(sources) != 1:
-        told = f"got {' and '.join(sources)}" if sources else "got none"
-        raise InputError(sources[1] if sources else "source", f"give one of source, text and {FILE}; {told}")
+    beside = [name for name in ("source", "text") if given.get(name) is not None]
+    if file is not None and beside:
+        raise InputError(FILE, f"was given beside {beside[0]}; give one of them")
     if isinstance(source, str):
         taken["source"] = checked_address(source)
     if isinstance(file, FileInJson):

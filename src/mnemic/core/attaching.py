@@ -38,6 +38,7 @@ _DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)
 _WHITE: Final = re.compile(r"\s+")
 _ESCAPED: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _MEDIA_KEYS: Final = ("media_type", "mime_type", "media", "mimeType", "content_type")
+_OCTETS: Final = "application/octet-stream"
 _FORMATS: Final = re.compile(r"[a-z0-9]{2,8}")
 
 
@@ -140,7 +141,7 @@ class Intake:
         if len(data) > self._limits.megabytes * _MEGABYTE:
             raise self._too_large(exact, len(data))
         kind = _KINDS.get(part["type"], AttachmentKind.FILE)
-        media = media_of(data, declared or _declared(part), kind)
+        media = media_of(data, declared if declared not in ("", _OCTETS) else _declared(part), kind)
         _refuse_video(media, place)
         if media == "image/svg+xml" and kind is AttachmentKind.IMAGE:
             raise InputError(place, "is an SVG drawing, which is a program to draw with; give a PNG or JPEG picture")

@@ -190,6 +190,7 @@ def live(folder: Path) -> None:
         assert len(list(watch)) == 1
         ask(memory)
         change(memory)
+        shelve(memory)
         lines = list(memory.export(user="ann"))
         memory.load(lines, user="cleo")
         memory.load(lines, user="ann")
@@ -199,6 +200,18 @@ def live(folder: Path) -> None:
         reach(memory)
         memory.check()
         memory.metrics()
+
+
+def shelve(memory: Memory) -> None:
+    """Keep a document in two versions, copy it, read it again, and remove it."""
+    base = memory.knowledge.create("shelf", user="ann").cube.id
+    for words in ("The garden has tomatoes.", "The garden has pears."):
+        added = memory.knowledge.add(text=words, name="garden.txt", cube=base, user="ann", wait=True)
+    copy = memory.knowledge.create("copy", user="ann").cube.id
+    memory.load(list(memory.export(user="ann", cube=base)), user="ann", cube=copy)
+    memory.rebuild(user="ann", cube=copy, wait=True)
+    memory.search("pears", user="ann")
+    memory.knowledge.remove(added.id, cube=base, user="ann")
 
 
 def ask(memory: Memory) -> None:

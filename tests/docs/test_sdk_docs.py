@@ -14,7 +14,7 @@ from tests.interaction.http_served import guarded, serving
 
 TEXT = (ROOT / "docs" / "sdk.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-SHOWN = ["Porto", "nurse", "Clara", "tea", "extractive", "2", "not_found\nlimit"]
+SHOWN = ["Porto", "nurse", "Clara", "tea", "extractive", "2", "harbour.txt", "not_found\nlimit"]
 
 
 def test_each_example_runs_and_shows_what_it_promises(

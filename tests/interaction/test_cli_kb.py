@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from mnemic.shells.cli import kb_documents
+from mnemic.model.document import Document, DocumentState, DocumentVersion, Origin
+from mnemic.shells.cli import kb_documents, kb_waiting
 from mnemic.testing.loopback import Answer, Loopback, Request
 from tests.interaction.terminal import Terminal
+from tests.unit.made_pdf import MadePage, made_pdf
 
 TEXT = {"content-type": "text/plain"}
 
@@ -74,6 +77,31 @@ def test_a_document_that_cannot_be_read_is_told_with_its_reason_and_the_others_a
     assert [each["name"] for each in failed] == ["broken.pdf"] and failed[0]["latest"]["error"]
     again = terminal.type("kb", "refresh")
     assert again.code == 6 and "broken.pdf" in again.out
+
+
+def test_a_locked_file_is_opened_with_a_password_that_is_asked_for_and_never_shown(
+    terminal: Terminal, papers: Path
+) -> None:
+    locked = papers / "locked.pdf"
+    locked.write_bytes(made_pdf([MadePage().text("The safe is behind the mirror.")], password="open sesame"))
+    refused = terminal.type("kb", "add", str(locked))
+    assert refused.code == 6 and "password" in refused.out
+    said = terminal.type("kb", "add", str(locked), "--ask-password", stdin="open sesame\n")
+    assert said.code == 0 and "ready" in said.out
+    assert "sesame" not in said.out + said.err
+    assert "behind the mirror" in terminal.type("kb", "chunks", "locked.pdf").out
+
+
+def test_how_far_documents_are_is_shown_in_a_few_words() -> None:
+    def at(state: DocumentState, **more: int) -> Document:
+        latest = DocumentVersion("v", "d", 1, state, datetime(2026, 1, 1, tzinfo=UTC), **more)  # type: ignore[arg-type]
+        return Document("d", "c", 1, "atlas.pdf", Origin.FILE, "", latest.stored_at, latest)
+
+    reading = at(DocumentState.READING, pages=300, done_pages=12)
+    assert kb_waiting._about([at(DocumentState.QUEUED), reading]) == "reading atlas.pdf, page 12 of 300"
+    embedding = at(DocumentState.EMBEDDING, chunks=90, embedded=64)
+    assert kb_waiting._about([embedding]) == "embedding atlas.pdf, 64 of 90 chunks"
+    assert kb_waiting._about([at(DocumentState.QUEUED)]) == "queued"
 
 
 def test_a_path_that_is_not_there_stops_none_of_the_others(terminal: Terminal, papers: Path) -> None:

@@ -5,6 +5,7 @@ Its code is as published (`memos_client.py` tells how it is loaded); its environ
 
 from __future__ import annotations
 
+import base64
 import json
 import time
 from collections.abc import Iterator
@@ -309,9 +310,14 @@ REFUSED: list[tuple[str, dict[str, Any], str, int]] = [
     ("delete_memory", {"filter": {"tags": "x"}}, "filter.user_id", 40000),
     ("rerank", {"query": "x", "documents": ["a"]}, "documents", 40000),
     ("bind_profile_template", {"bind_list": [{"user_id": "ann"}]}, "bind_list", 40000),
-    ("add_knowledgebase_file_json", {"knowledgebase_id": "k", "file": [{"name": "a", "content": "b"}]}, "file", 50100),
-    ("get_knowledgebase_file", {"knowledgebase_id": "k"}, "file_ids", 50100),
-    ("delete_knowledgebase_file", {"file_ids": ["f"]}, "file_ids", 50100),
+    ("add_knowledgebase_file_json", {"knowledgebase_id": "k", "file": [{"content": "Yg=="}]}, "file[0].name", 40000),
+    ("add_knowledgebase_file_json", {"knowledgebase_id": "k", "file": [{"name": "a", "content": "/etc/passwd"}]},
+     "file[0].content", 40000),
+    ("add_knowledgebase_file_json", {"knowledgebase_id": "k", "file": [{"name": "a", "path": "/etc/passwd"}]},
+     "file[0].content", 40000),
+    ("get_knowledgebase_file", {"knowledgebase_id": "k", "type": "pdf"}, "type", 40000),
+    ("get_knowledgebase_file", {"file_ids": ["f"]}, "file_ids[0]", 40000),
+    ("delete_knowledgebase_file", {"file_ids": ["f:ann"]}, "file_ids[0]", 40000),
 ]  # fmt: skip
 
 
@@ -327,9 +333,123 @@ def test_what_is_not_there_is_refused_by_name(
     assert told["body"]["message"].startswith(f"{field}: ")
 
 
-def test_a_form_with_files_is_refused_as_well(client: MemosClient) -> None:
-    told = client.told("add_knowledgebase_file_form", knowledgebase_id="k", files=[__file__])
-    assert (told["status"], told["body"]["code"]) == (400, 50100)
+@pytest.fixture(scope="module")
+def base(client: MemosClient) -> str:
+    made = client.gave("create_knowledgebase", knowledgebase_name="manuals", knowledgebase_description=None)
+    return str(made["data"]["id"])
+
+
+def _read(client: MemosClient, names: list[str]) -> list[dict[str, Any]]:
+    """Wait until files are read; return them."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        found = client.gave("get_knowledgebase_file", file_ids=names)["data"]["file_detail_list"]
+        if {each["status"] for each in found} <= {"completed", "failed"}:
+            return list(found)
+    raise AssertionError("the files were not read")
+
+
+def test_files_come_in_base64_and_as_a_form_and_are_found_by_their_page(
+    client: MemosClient, base: str, tmp_path: Path
+) -> None:
+    text = b"# Pump\n\nThe pump is oiled twice a year.\n"
+    data = f"data:text/markdown;base64,{base64.b64encode(text).decode()}"
+    paths = [tmp_path / name for name in ("valve.md", "filter.txt")]
+    for path in paths:
+        path.write_text(f"# {path.stem}\n\nThe {path.stem} is cleaned every March.\n", "utf-8")
+    added = client.gave("add_knowledgebase_file_json", knowledgebase_id=base,
+                        file=[{"name": "pump.md", "content": data}])["data"]  # fmt: skip
+    added += client.gave("add_knowledgebase_file_form", knowledgebase_id=base, files=[str(path) for path in paths])[
+        "data"
+    ]
+    assert [each["name"] for each in added] == ["pump.md", "valve.md", "filter.txt"]
+    found = _read(client, [each["id"] for each in added])
+    assert [(each["name"], each["status"]) for each in found] == [
+        ("pump.md", "completed"), ("valve.md", "completed"), ("filter.txt", "completed"),
+    ]  # fmt: skip
+    assert client.gave("get_task_status", task_id=added[0]["task_id"])["data"]["status"] == "completed"
+    asked = {"query": "How often is the pump oiled?", "user_id": "una"}
+    hits = client.gave("search_memory", **asked, knowledgebase_ids=[base])["data"]["memory_detail_list"]
+    best = next(each for each in hits if each["kind"] == "chunk")
+    assert "twice a year" in best["memory_value"]
+    assert (best["source"]["file_name"], best["source"]["headings"]) == ("pump.md", ["Pump"])
+    assert "oiled" not in str(client.gave("search_memory", **asked))
+    told = client.gave("chat", user_id="una", conversation_id="c", query=asked["query"], knowledgebase_ids=[base])[
+        "data"
+    ]
+    assert "twice a year" in told["response"]
+
+
+def test_files_are_listed_by_page_and_deleted_with_what_was_read_from_them(client: MemosClient) -> None:
+    base = client.gave("create_knowledgebase", knowledgebase_name="paged")["data"]["id"]
+    files = [{"name": f"{number}.txt", "content": base64.b64encode(f"Number {number}.".encode()).decode()}
+             for number in range(3)]  # fmt: skip
+    names = [
+        each["id"] for each in client.gave("add_knowledgebase_file_json", knowledgebase_id=base, file=files)["data"]
+    ]
+    _read(client, names)
+    data = client.gave("get_knowledgebase_file", knowledgebase_id=base, page=2, page_size=2)["data"]
+    assert (data["total"], data["page"], data["page_size"]) == (3, 2, 2)
+    assert [each["id"] for each in data["file_detail_list"]] == names[2:]
+    assert client.gave("delete_knowledgebase_file", file_ids=names[:2])["data"]["success"] is True
+    left = client.gave("get_knowledgebase_file", knowledgebase_id=base)["data"]["file_detail_list"]
+    assert [each["id"] for each in left] == names[2:]
+    gone = client.told("get_knowledgebase_file", file_ids=names[:1])
+    assert (gone["status"], gone["body"]["code"]) == (404, 40400)
+
+
+def test_a_file_that_cannot_be_read_says_why(client: MemosClient, base: str) -> None:
+    broken = base64.b64encode(b"%PDF-1.7\nthis is none").decode()
+    added = client.gave("add_knowledgebase_file_json", knowledgebase_id=base,
+                        file=[{"name": "broken.pdf", "content": broken}])["data"]  # fmt: skip
+    found = _read(client, [added[0]["id"]])[0]
+    assert found["status"] == "failed" and found["message"]
+
+
+def test_too_much_of_files_is_told_by_its_code_and_nothing_is_stored(python: str, tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        memory = stack.enter_context(new_memory(tmp_path / "home", file_megabytes=1, serve_max_upload_megabytes=3))
+        address = stack.enter_context(served(memory))
+        client = stack.enter_context(MemosClient(python, address, new_key(memory)))
+        base = client.gave("create_knowledgebase", knowledgebase_name="small")["data"]["id"]
+        paths = []
+        for number in range(21):
+            paths.append(tmp_path / f"{number}.txt")
+            paths[-1].write_bytes(b"x")
+        large = tmp_path / "large.bin"
+        large.write_bytes(b"y" * 1_000_001)
+        four = [tmp_path / f"part{number}.bin" for number in range(4)]
+        for path in four:
+            path.write_bytes(b"z" * 900_000)
+        for files, code in ((paths, 50103), ([paths[0], large], 50104), (four, 50105)):
+            told = client.told(
+                "add_knowledgebase_file_form", knowledgebase_id=base, files=[str(path) for path in files]
+            )
+            assert (told["status"], told["body"]["code"]) == (413, code), told
+        many = [{"name": f"{number}.txt", "content": "eA=="} for number in range(21)]
+        told = client.told("add_knowledgebase_file_json", knowledgebase_id=base, file=many)
+        assert (told["status"], told["body"]["code"]) == (413, 50103)
+        big = [{"name": "big.bin", "content": base64.b64encode(b"y" * 1_000_001).decode()}]
+        told = client.told("add_knowledgebase_file_json", knowledgebase_id=base, file=big)
+        assert (told["status"], told["body"]["code"]) == (413, 50104)
+        assert client.gave("get_knowledgebase_file", knowledgebase_id=base)["data"]["total"] == 0
+
+
+def test_a_key_of_another_user_reaches_no_file(python: str, address: str, memory: Memory, client: MemosClient) -> None:
+    base = client.gave("create_knowledgebase", knowledgebase_name="ours")["data"]["id"]
+    added = client.gave("add_knowledgebase_file_json", knowledgebase_id=base,
+                        file=[{"name": "a.txt", "content": "T3Vycy4="}])["data"][0]["id"]  # fmt: skip
+    with MemosClient(python, address, new_key(memory, "yan", users=["yan"])) as other:
+        for method, arguments in (
+            ("get_knowledgebase_file", {"file_ids": [added]}),
+            ("get_knowledgebase_file", {"knowledgebase_id": base}),
+            ("delete_knowledgebase_file", {"file_ids": [added]}),
+            ("add_knowledgebase_file_json", {"knowledgebase_id": base, "file": [{"name": "b", "content": "eA=="}]}),
+            ("add_knowledgebase_file_form", {"knowledgebase_id": base, "files": [__file__]}),
+        ):
+            told = other.told(method, **arguments)
+            assert (told["status"], told["body"]["code"]) == (403, 40300), (method, told)
+    assert client.gave("get_knowledgebase_file", knowledgebase_id=base)["data"]["total"] == 1
 
 
 def test_unknown_ids_and_tasks_are_not_found(client: MemosClient) -> None:

@@ -353,3 +353,26 @@ def test_an_answer_that_is_none_is_an_error(tmp_path: Path) -> None:
             with pytest.raises(openai.InternalServerError) as caught:
                 client.chat.completions.create(model="m", messages=ASKED, user="odd")
             assert caught.value.status_code == status, json.dumps(caught.value.body)
+
+
+POINT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_a_picture_goes_to_the_model_and_is_remembered_once_however_often_it_is_tried(tmp_path: Path) -> None:
+    address = f"data:image/png;base64,{POINT}"
+    shown: list[Any] = [
+        {"type": "text", "text": "What is the colour of this point?"},
+        {"type": "image_url", "image_url": {"url": address, "detail": "low"}},
+    ]
+    server = ModelServer(script=[fails(503, headers={"retry-after-ms": "1"}), says("It is red.")])
+    with proxied(tmp_path, server) as proxy:
+        client = openai.OpenAI(base_url=f"{proxy.address}/v1", api_key=proxy.key, max_retries=2)
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": shown}], user="ann")
+        client.close()
+        assert [request.body["messages"][-1]["content"] for request in server.requests] == [shown, shown]
+        with acting(LOCAL):
+            (message, _) = proxy.memory.list(user="ann", kinds="message")
+            kept = proxy.memory.attachments.list(message.id, user="ann")
+            content = proxy.memory.attachments.file(kept[0].id, user="ann")
+        assert POINT not in str(message)
+        assert len(kept) == 1 and kept[0].media == "image/png" and content.startswith(b"\x89PNG")

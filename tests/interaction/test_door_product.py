@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from mnemic.acting import acting
 from mnemic.api import Memory
+from mnemic.model.caller import LOCAL
 from mnemic.testing.model_server import ModelServer
 from tests.interaction.doors_served import new_key, new_memory, served
 
@@ -240,6 +243,39 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("/recover_memory_by_record_id", {"mem_cube_id": "x", "delete_record_id": "y"}, "delete_record_id"),
     ("/get_all", {"user_id": "ann", "memory_type": "all_mem"}, "memory_type"),
 ]
+
+
+POINT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def test_parts_of_messages_are_kept_as_files_and_plain_words_in_one_are_read(
+    http: httpx2.Client, memory: Memory
+) -> None:
+    words = "The espresso machine is descaled monthly, with vinegar."
+    parts = [
+        {"type": "text", "text": "See what I brought."},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{POINT}"}},
+        {"type": "file", "file": {"file_data": words, "filename": "care.txt"}},
+        {"type": "file", "file": {"file_data": base64.b64encode(words.encode()).decode(), "filename": "same.txt"}},
+    ]
+    added = _post(http, "/add", user_id="fil", messages=[{"role": "user", "content": parts}], async_mode="sync")
+    with acting(LOCAL):
+        memory.jobs.wait(user="fil")
+        found = memory.attachments.list(added[0]["memory_id"].partition(":")[0], user="fil")
+        files = [memory.attachments.file(each.id, user="fil") for each in found]
+    assert [(each.kind.value, each.name) for each in found] == [
+        ("image", ""), ("file", "care.txt"), ("file", "same.txt"),
+    ]  # fmt: skip
+    assert files[1] == files[2] == words.encode()
+    asked = {"user_id": "fil", "query": "How often is the espresso machine descaled?", "relativity": 0}
+    memories = _post(http, "/search", **asked)["text_mem"][0]["memories"]
+    assert any("vinegar" in str(each["metadata"]["attachments"]) for each in memories)
+
+
+def test_a_part_that_names_a_file_of_the_server_is_refused(http: httpx2.Client) -> None:
+    for part in ({"type": "image", "path": "/etc/passwd"}, {"type": "file", "file": {"path": "/etc/passwd"}}):
+        refused = http.post("/add", json={"user_id": "fil", "messages": [{"role": "user", "content": [part]}]})
+        assert (refused.status_code, refused.json()["code"]) == (422, 422) and "path" in refused.json()["message"]
 
 
 @pytest.mark.parametrize("path,body,field", REFUSED)

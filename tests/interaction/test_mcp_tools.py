@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,12 +95,58 @@ def test_a_conversation_is_remembered_once(memory: Memory) -> None:
 
 
 def test_a_knowledge_base_is_made_filled_and_searched(memory: Memory) -> None:
-    made = called(memory, "create_knowledge", name="Handbook")
-    assert called(memory, "list_knowledge")["cubes"] == [made]
-    called(memory, "remember", content="The office closes at six.", cube=made["id"])
-    found = called(memory, "recall", query="When does the office close?", cubes=[made["id"]])
-    assert found["hits"][0]["cube"] == made["id"]
-    assert called(memory, "recall", query="When does the office close?")["hits"] == []
+    made = called(memory, "create_knowledge", name="Handbook", description="How we work.")
+    assert (made["description"], made["searched"]) == ("How we work.", True)
+    text = "# Opening hours\n\nThe office closes at six.\n"
+    added = called(memory, "add_document", cube=made["id"], text=text, name="hours.md", wait=True)
+    assert (added["name"], added["state"]) == ("hours.md", "ready")
+    data = base64.b64encode(b"The kettle is on the third floor.").decode()
+    called(memory, "add_document", cube=made["id"], data=data, name="tea.txt", wait=True)
+    assert called(memory, "list_knowledge")["cubes"] == [{**made, "documents": 2}]
+    listed = called(memory, "list_documents", cube=made["id"])["documents"]
+    assert [(each["name"], each["state"]) for each in listed] == [("hours.md", "ready"), ("tea.txt", "ready")]
+    named: tuple[dict[str, Any], ...] = ({"cubes": [made["id"]]}, {})
+    for cubes in named:
+        hit = called(memory, "recall", query="When does the office close?", **cubes)["hits"][0]
+        assert (hit["kind"], hit["cube"]) == ("chunk", made["id"])
+        assert hit["place"] == {"document": "hours.md", "document_id": added["id"], "headings": ["Opening hours"]}
+    answer = called(memory, "ask", question="When does the office close?")
+    assert "six" in answer["answer"] and answer["citations"][0]["place"]["document"] == "hours.md"
+
+
+def test_a_document_that_cannot_be_read_says_why_and_an_address_waits(memory: Memory) -> None:
+    base = called(memory, "create_knowledge", name="Papers")["id"]
+    broken = base64.b64encode(b"%PDF-1.7\nthis is none").decode()
+    failed = called(memory, "add_document", cube=base, data=broken, name="broken.pdf", wait=True)
+    assert failed["state"] == "failed" and failed["error"]
+    fetched = called(memory, "add_document", cube=base, address="https://docs.example/page")
+    assert (fetched["state"], fetched["address"]) == ("queued", "https://docs.example/page")
+    assert [each["name"] for each in called(memory, "list_documents", cube=base, state="failed")["documents"]] == [
+        "broken.pdf"
+    ]
+
+
+def test_documents_are_listed_in_parts_that_fit(memory: Memory) -> None:
+    base = called(memory, "create_knowledge", name="Many")["id"]
+    for number in range(30):
+        memory.knowledge.add(text=f"Number {number}.", name=f"{number:02}.txt", cube=base, user="ann")
+    seen: list[str] = []
+    after: dict[str, Any] = {}
+    while True:
+        part = called(memory, "list_documents", cube=base, budget=600, **after)
+        assert estimate_tokens(json.dumps(part)) <= 600
+        seen += [each["name"] for each in part["documents"]]
+        if "next_after" not in part:
+            break
+        after = {"after": part["next_after"]}
+    assert seen == [f"{number:02}.txt" for number in range(30)]
+    told = said_to(memory, lambda client: _documents_of(client, base))
+    assert json.loads(told)["documents"][0]["name"] == "00.txt"
+
+
+async def _documents_of(client: Client, base: str) -> str:
+    found = await client.read_resource(f"mnemic://cubes/{base}/documents")
+    return str(found.contents[0].text)  # type: ignore[union-attr]  # it is text
 
 
 def test_context_answers_and_profile_tell_what_is_known(lived: Memory) -> None:
@@ -167,6 +214,17 @@ def test_jobs_tell_how_background_work_stands(memory: Memory) -> None:
         ("feedback", {"text": ""}, ["text"]),
         ("forget", {"everything": True}, ["everything", "about"]),
         ("jobs", {"id": "none such"}, ["none such"]),
+        ("add_document", {"text": "a", "name": "b"}, ["cube"]),
+        ("add_document", {"cube": "none such", "text": "a", "name": "b"}, ["none such", "list_knowledge"]),
+        ("add_document", {"cube": "c"}, ["address", "text", "data"]),
+        ("add_document", {"cube": "c", "text": "a"}, ["name"]),
+        ("add_document", {"cube": "c", "text": "a", "address": "https://a.example", "name": "b"}, ["text"]),
+        ("add_document", {"cube": "c", "address": "/etc/passwd"}, ["address", "http"]),
+        ("add_document", {"cube": "c", "address": "file:///etc/passwd"}, ["address", "http"]),
+        ("add_document", {"cube": "c", "data": "%%%", "name": "a"}, ["data", "base64"]),
+        ("add_document", {"cube": "c", "path": "/etc/passwd", "name": "a"}, ["path", "address"]),
+        ("list_documents", {"cube": "none such"}, ["none such"]),
+        ("list_documents", {"cube": "c", "state": "asleep"}, ["state", "ready"]),
     ],
 )
 def test_a_wrong_call_is_told_what_is_wrong_by_its_name(

@@ -7,9 +7,10 @@ import socket
 import ssl
 import threading
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -190,31 +191,86 @@ def test_a_server_that_trickles_is_given_up_when_the_time_of_all_is_over() -> No
     assert "0.4 s in all" in str(error) and error.passing
 
 
-def test_a_server_that_trickles_its_headers_is_given_up() -> None:
+@contextmanager
+def speaking(pieces: Iterable[bytes], pause: float = 0.0) -> Iterator[int]:
+    """Answer one connection with these bytes, whatever was asked; give the port."""
+    over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(5)
 
-        def resolve(host: str, port: int) -> Sequence[str]:
-            return ["127.0.0.1"]
-
-        def drip() -> None:
+        def speak() -> None:
             accepted, _ = listening.accept()
+            accepted.settimeout(5)
             with accepted, suppress(OSError):
-                accepted.sendall(b"HTTP/1.1 200 OK\r\n")
-                for _ in range(90):
-                    accepted.sendall(b"x-a: b\r\n")
-                    if over.wait(0.05):
+                accepted.recv(65_536)
+                for piece in pieces:
+                    accepted.sendall(piece)
+                    if over.wait(pause):
                         return
 
-        over = threading.Event()
-        thread = threading.Thread(target=drip)
+        thread = threading.Thread(target=speak)
         thread.start()
-        port = listening.getsockname()[1]
-        slow = fetcher(FetchLimits(seconds=0.4, pause=0.3), resolve=resolve)
-        with pytest.raises(FetchError, match="in time"), slow.fetch(f"http://drip.example:{port}/"):
-            pass
-        over.set()
-        thread.join(5)
+        try:
+            yield listening.getsockname()[1]
+        finally:
+            over.set()
+            thread.join(5)
+
+
+def spoken(pieces: Iterable[bytes], limits: FetchLimits, pause: float = 0.0) -> Fetched:
+    with speaking(pieces, pause) as port, fetcher(limits).fetch(f"http://127.0.0.1:{port}/x") as found:
+        return found
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+def test_a_server_that_trickles_its_headers_is_given_up() -> None:
+    drip = chain([b"HTTP/1.1 200 OK\r\n"], repeat(b"x-a: b\r\n", 90))
+    with pytest.raises(FetchError, match="in time"):
+        spoken(drip, FetchLimits(seconds=0.4, pause=0.3), pause=0.05)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        chain([b"HTTP/1.1 200 OK\r\nx: "], repeat(b"a" * 8_192)),
+        chain([b"HTTP/1.1 200 OK\r\n"], repeat(b"x: y\r\n" * 500)),
+        chain([b"HTTP/1.1 200 "], repeat(b"a" * 8_192)),
+        repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
+        chain([CHUNKED], repeat(b"5;" + b"a" * 8_192)),
+        chain([CHUNKED, b"1\r\na\r\n0\r\n"], repeat(b"x: y\r\n" * 500)),
+        [CHUNKED + b"ffffffffffffffffffff\r\nabc"],
+        [CHUNKED + b"-5\r\nabc"],
+        [b"hello, this is no HTTP"],
+        [b"\x00\x01\x02" * 100],
+        [b""],
+        [b"HTTP/2.0 200 OK\r\ncontent-length: 2\r\n\r\nhi"],
+        [b"HTTP/1.1 99999 OK\r\n\r\n"],
+    ],
+    ids=["header", "headers", "status", "continue", "extension", "trailers", "huge", "negative", "old", "binary",
+         "silence", "other", "number"],
+)  # fmt: skip
+def test_who_does_not_speak_as_a_web_server_does_is_not_listened_to_for_long(pieces: Iterable[bytes]) -> None:
+    with pytest.raises(FetchError) as caught:
+        spoken(pieces, FetchLimits(seconds=0.3, pause=0.3))
+    assert caught.value.passing
+
+
+@pytest.mark.parametrize(
+    "location",
+    [b"http://[::1", b"http://a\x00b/", b"/" + b"a" * 60_000, b"javascript:alert(1)", b"http://h:9x/", b"\xff"],
+)
+def test_a_redirect_that_is_no_address_is_refused(location: bytes) -> None:
+    answer = b"HTTP/1.1 302 Found\r\nlocation: " + location + b"\r\ncontent-length: 0\r\n\r\n"
+    with pytest.raises(FetchError):
+        spoken([answer], LIMITS)
+
+
+@pytest.mark.parametrize("media", [b";;;\xff", b"text/plain\r\n folded", b"text/pl\xed\xa0\x80ain", b"x" * 300 + b"/y"])
+def test_a_type_that_is_none_is_not_passed_on(media: bytes) -> None:
+    answer = b"HTTP/1.1 200 OK\r\ncontent-type: " + media + b"\r\ncontent-length: 2\r\n\r\nhi"
+    assert spoken([answer], LIMITS).media == ""
 
 
 def test_a_name_that_is_looked_up_for_ever_is_given_up() -> None:

@@ -33,7 +33,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -71,8 +71,8 @@ class AsyncMemory:
         self.llm = AsyncLanguageModels(Calls(self._calls.opening, lambda memory: memory.llm))
         self.jobs = AsyncJobs(Calls(self._calls.opening, lambda memory: memory.jobs))
         self.keys = AsyncKeys(Calls(self._calls.opening, lambda memory: memory.keys))
-        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
         self.knowledge = AsyncKnowledge(Calls(self._calls.opening, lambda memory: memory.knowledge))
+        self.attachments = AsyncAttachments(Calls(self._calls.opening, lambda memory: memory.attachments))
 
     async def __aenter__(self) -> Self:
         await self.opened()
@@ -203,7 +203,7 @@ class AsyncMemory:
         )
 
     async def rebuild(self, *, user: str | int, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._calls.wait(Memory.rebuild, user=user, cube=cube, wait=wait)
 
     async def reorganize(
@@ -278,7 +278,7 @@ class AsyncMemory:
         """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._calls.pieces(Memory.ask_stream, question, user=user, **options)
 
-    async def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+    async def chat(self, message: Said, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
         `mnemic.model.answer.ChatOptions`.
         """
@@ -286,7 +286,7 @@ class AsyncMemory:
 
     def chat_stream(
         self,
-        message: str,
+        message: Said,
         *,
         user: str | int,
         **options: Unpack[ChatOptions],

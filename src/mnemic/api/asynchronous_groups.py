@@ -246,25 +246,6 @@ class AsyncKeys:
         return await self._calls.call(Keys.rotate, id, overlap_hours=overlap_hours)
 
 
-class AsyncAttachments:
-    """What came with messages besides words: `memory.attachments`."""
-
-    def __init__(self, calls: Calls[Attachments]) -> None:
-        self._calls = calls
-
-    async def list(self, message: str, *, user: str | int, cube: str | None = None) -> Sequence[Attachment]:
-        """Return the attachments of a message, in the order of its parts."""
-        return await self._calls.call(Attachments.list, message, user=user, cube=cube)
-
-    async def get(self, id: str, *, user: str | int, cube: str | None = None) -> Attachment:
-        """Return an attachment with what was read from it."""
-        return await self._calls.call(Attachments.get, id, user=user, cube=cube)
-
-    async def file(self, id: str, *, user: str | int, cube: str | None = None, thumbnail: bool = False) -> bytes:
-        """Return its bytes."""
-        return await self._calls.call(Attachments.file, id, user=user, cube=cube, thumbnail=thumbnail)
-
-
 class AsyncKnowledge:
     """Knowledge bases: `memory.knowledge`."""
 
@@ -393,3 +374,22 @@ class AsyncKnowledge:
     async def remove(self, document: str | Sequence[str], *, cube: str, user: str | int) -> Forgotten:
         """Erase documents everywhere: versions, passages, vectors, files."""
         return await self._calls.call(Knowledge.remove, document, cube=cube, user=user)
+
+
+class AsyncAttachments:
+    """What came with messages besides words: `memory.attachments`."""
+
+    def __init__(self, calls: Calls[Attachments]) -> None:
+        self._calls = calls
+
+    async def list(self, message: str, *, user: str | int, cube: str | None = None) -> Sequence[Attachment]:
+        """Return the attachments of a message, in the order of its parts."""
+        return await self._calls.call(Attachments.list, message, user=user, cube=cube)
+
+    async def get(self, id: str, *, user: str | int, cube: str | None = None) -> Attachment:
+        """Return an attachment with what was read from it."""
+        return await self._calls.call(Attachments.get, id, user=user, cube=cube)
+
+    async def file(self, id: str, *, user: str | int, cube: str | None = None, thumbnail: bool = False) -> bytes:
+        """Return its bytes."""
+        return await self._calls.call(Attachments.file, id, user=user, cube=cube, thumbnail=thumbnail)

@@ -30,7 +30,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -68,8 +68,8 @@ class AsyncClient:
         self.llm = AsyncLanguageModels(self._line)
         self.jobs = AsyncJobs(self._line)
         self.keys = AsyncKeys(self._line)
-        self.attachments = AsyncAttachments(self._line)
         self.knowledge = AsyncKnowledge(self._line)
+        self.attachments = AsyncAttachments(self._line)
 
     async def __aenter__(self) -> Self:
         return self
@@ -235,7 +235,7 @@ class AsyncClient:
         cube: str | None = None,
         wait: bool = False,
     ) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return await self._line.call("rebuild", Gives[str | None](), user=user, cube=cube, wait=wait)
 
     async def reorganize(
@@ -317,7 +317,7 @@ class AsyncClient:
         """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._line.stream("ask_stream", Gives[str | Answer](), question=question, user=user, **options)
 
-    async def chat(self, message: str, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
+    async def chat(self, message: Said, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
         `mnemic.model.answer.ChatOptions`.
         """
@@ -325,7 +325,7 @@ class AsyncClient:
 
     def chat_stream(
         self,
-        message: str,
+        message: Said,
         *,
         user: str | int | None = None,
         **options: Unpack[ChatOptions],

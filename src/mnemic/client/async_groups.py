@@ -275,51 +275,6 @@ class AsyncKeys:
         return await self._line.call("keys.rotate", Gives[NewKey](), id=id, overlap_hours=overlap_hours)
 
 
-class AsyncAttachments:
-    """What came with messages besides words: `client.attachments`."""
-
-    def __init__(self, line: AsyncLine) -> None:
-        self._line = line
-
-    async def list(
-        self,
-        message: str,
-        *,
-        user: str | int | None = None,
-        cube: str | None = None,
-    ) -> Sequence[Attachment]:
-        """Return the attachments of a message, in the order of its parts."""
-        return await self._line.call(
-            "attachments.list",
-            Gives[Sequence[Attachment]](),
-            message=message,
-            user=user,
-            cube=cube,
-        )
-
-    async def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Attachment:
-        """Return an attachment with what was read from it."""
-        return await self._line.call("attachments.get", Gives[Attachment](), id=id, user=user, cube=cube)
-
-    async def file(
-        self,
-        id: str,
-        *,
-        user: str | int | None = None,
-        cube: str | None = None,
-        thumbnail: bool = False,
-    ) -> bytes:
-        """Return its bytes."""
-        return await self._line.call(
-            "attachments.file",
-            Gives[bytes](),
-            id=id,
-            user=user,
-            cube=cube,
-            thumbnail=thumbnail,
-        )
-
-
 class AsyncKnowledge:
     """Knowledge bases: `client.knowledge`."""
 
@@ -507,3 +462,48 @@ class AsyncKnowledge:
     async def remove(self, document: str | Sequence[str], *, cube: str, user: str | int | None = None) -> Forgotten:
         """Erase documents everywhere: versions, passages, vectors, files."""
         return await self._line.call("knowledge.remove", Gives[Forgotten](), document=document, cube=cube, user=user)
+
+
+class AsyncAttachments:
+    """What came with messages besides words: `client.attachments`."""
+
+    def __init__(self, line: AsyncLine) -> None:
+        self._line = line
+
+    async def list(
+        self,
+        message: str,
+        *,
+        user: str | int | None = None,
+        cube: str | None = None,
+    ) -> Sequence[Attachment]:
+        """Return the attachments of a message, in the order of its parts."""
+        return await self._line.call(
+            "attachments.list",
+            Gives[Sequence[Attachment]](),
+            message=message,
+            user=user,
+            cube=cube,
+        )
+
+    async def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Attachment:
+        """Return an attachment with what was read from it."""
+        return await self._line.call("attachments.get", Gives[Attachment](), id=id, user=user, cube=cube)
+
+    async def file(
+        self,
+        id: str,
+        *,
+        user: str | int | None = None,
+        cube: str | None = None,
+        thumbnail: bool = False,
+    ) -> bytes:
+        """Return its bytes."""
+        return await self._line.call(
+            "attachments.file",
+            Gives[bytes](),
+            id=id,
+            user=user,
+            cube=cube,
+            thumbnail=thumbnail,
+        )

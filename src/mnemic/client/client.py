@@ -23,7 +23,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -61,8 +61,8 @@ class Client:
         self.llm = LanguageModels(self._line)
         self.jobs = Jobs(self._line)
         self.keys = Keys(self._line)
-        self.attachments = Attachments(self._line)
         self.knowledge = Knowledge(self._line)
+        self.attachments = Attachments(self._line)
 
     def __enter__(self) -> Self:
         return self
@@ -215,7 +215,7 @@ class Client:
         )
 
     def rebuild(self, *, user: str | int | None = None, cube: str | None = None, wait: bool = False) -> str | None:
-        """Derive topics and memories again from the messages; return the job that does it."""
+        """Derive topics and memories again from the messages, and passages from the documents; return the first job."""
         return self._line.call("rebuild", Gives[str | None](), user=user, cube=cube, wait=wait)
 
     def reorganize(
@@ -297,7 +297,7 @@ class Client:
         """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._line.stream("ask_stream", Gives[str | Answer](), question=question, user=user, **options)
 
-    def chat(self, message: str, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
+    def chat(self, message: Said, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
         `mnemic.model.answer.ChatOptions`.
         """
@@ -305,7 +305,7 @@ class Client:
 
     def chat_stream(
         self,
-        message: str,
+        message: Said,
         *,
         user: str | int | None = None,
         **options: Unpack[ChatOptions],

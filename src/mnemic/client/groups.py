@@ -255,32 +255,6 @@ class Keys:
         return self._line.call("keys.rotate", Gives[NewKey](), id=id, overlap_hours=overlap_hours)
 
 
-class Attachments:
-    """What came with messages besides words: `client.attachments`."""
-
-    def __init__(self, line: Line) -> None:
-        self._line = line
-
-    def list(self, message: str, *, user: str | int | None = None, cube: str | None = None) -> Sequence[Attachment]:
-        """Return the attachments of a message, in the order of its parts."""
-        return self._line.call("attachments.list", Gives[Sequence[Attachment]](), message=message, user=user, cube=cube)
-
-    def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Attachment:
-        """Return an attachment with what was read from it."""
-        return self._line.call("attachments.get", Gives[Attachment](), id=id, user=user, cube=cube)
-
-    def file(
-        self,
-        id: str,
-        *,
-        user: str | int | None = None,
-        cube: str | None = None,
-        thumbnail: bool = False,
-    ) -> bytes:
-        """Return its bytes."""
-        return self._line.call("attachments.file", Gives[bytes](), id=id, user=user, cube=cube, thumbnail=thumbnail)
-
-
 class Knowledge:
     """Knowledge bases: `client.knowledge`."""
 
@@ -461,3 +435,29 @@ class Knowledge:
     def remove(self, document: str | Sequence[str], *, cube: str, user: str | int | None = None) -> Forgotten:
         """Erase documents everywhere: versions, passages, vectors, files."""
         return self._line.call("knowledge.remove", Gives[Forgotten](), document=document, cube=cube, user=user)
+
+
+class Attachments:
+    """What came with messages besides words: `client.attachments`."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+
+    def list(self, message: str, *, user: str | int | None = None, cube: str | None = None) -> Sequence[Attachment]:
+        """Return the attachments of a message, in the order of its parts."""
+        return self._line.call("attachments.list", Gives[Sequence[Attachment]](), message=message, user=user, cube=cube)
+
+    def get(self, id: str, *, user: str | int | None = None, cube: str | None = None) -> Attachment:
+        """Return an attachment with what was read from it."""
+        return self._line.call("attachments.get", Gives[Attachment](), id=id, user=user, cube=cube)
+
+    def file(
+        self,
+        id: str,
+        *,
+        user: str | int | None = None,
+        cube: str | None = None,
+        thumbnail: bool = False,
+    ) -> bytes:
+        """Return its bytes."""
+        return self._line.call("attachments.file", Gives[bytes](), id=id, user=user, cube=cube, thumbnail=thumbnail)

@@ -51,43 +51,51 @@ class Quote:
 def quote_of(chunk: Chunk, stems: Collection[str]) -> Quote:
     """Return the sentence of a passage that fits a question's stems best; of a table the row, of code the line.
 
-    A stem tells the more, the fewer parts of the passage hold it. Of parts that fit as well, the first.
+    One that only leads to what is said, as headings do, is quoted with the one behind it. A stem tells the more, the
+    fewer parts of the passage hold it. Of parts that fit as well, the first.
     """
-    by_line = chunk.kind in (ChunkKind.TABLE, ChunkKind.CODE)
-    spans = _lines(chunk.text) if by_line else list(sentence_spans(chunk.text))
+    spans = _parts(chunk)
     if not spans:
         return Quote(chunk.text[:_QUOTED], 0, min(len(chunk.text), _QUOTED), chunk.locator)
     held = [set(content_terms(chunk.text[start:end])) & set(stems) for start, end in spans]
     counts = Counter(stem for each in held for stem in each)
     best = max(range(len(spans)), key=lambda place: (sum(1 / counts[stem] for stem in held[place]), -place))
     start, end = spans[best]
+    after = spans[best + 1] if best + 1 < len(spans) else None
+    if chunk.kind is ChunkKind.PASSAGE and after is not None and _leads(chunk.text[start:end]):
+        end = after[1]
     if end - start > _QUOTED:
         start, end = _around(chunk.text, start, end, held[best])
     return Quote(chunk.text[start:end], start, end, located(chunk, start, end))
 
 
 def located(chunk: Chunk, start: int, end: int) -> Locator:
+    """Return where `start:end` of a chunk's text stands in its document."""
+    return placed(chunk.text, chunk.locator, start, end, table=chunk.kind is ChunkKind.TABLE)
+
+
+def placed(text: str, at: Locator, start: int, end: int, *, table: bool) -> Locator:
     """Return where `start:end` of a passage's text stands in its document: its offsets there, and its row in a table.
 
     A passage may repeat a header, or the sentence that leads a list in, in front of what it is cut from: offsets are
     counted from its end.
     """
-    at, length = chunk.locator, len(chunk.text)
+    length, rows = len(text), _rows_begin(text, at)
     begins = min(max(at.end - (length - start), at.start), at.end)
     at = replace(at, start=begins, end=min(max(at.end - (length - end), begins), at.end))
-    if at.row is None or chunk.kind is not ChunkKind.TABLE:
+    if at.row is None or not table:
         return at
-    above = sum(1 for begin, _ in _lines(chunk.text) if _rows_begin(chunk) <= begin < start)
+    above = sum(1 for begin, _ in _lines(text) if rows <= begin < start)
     return replace(at, row=at.row + above)
 
 
-def _rows_begin(chunk: Chunk) -> int:
+def _rows_begin(text: str, at: Locator) -> int:
     """Return where a table's rows begin in a passage, behind what is told above it and the header."""
-    told = chunk.text.rfind("\n\n")
+    told = text.rfind("\n\n")
     if told < 0:
-        return max(0, len(chunk.text) - (chunk.locator.end - chunk.locator.start))
-    header = chunk.text.find("\n", told + 2)
-    return header + 1 if header >= 0 else len(chunk.text)
+        return max(0, len(text) - (at.end - at.start))
+    header = text.find("\n", told + 2)
+    return header + 1 if header >= 0 else len(text)
 
 
 def place_of(locator: Locator) -> str:
@@ -112,6 +120,18 @@ def in_turn(found: Sequence[T], document: Callable[[T], str], worth: Callable[[T
         last = document(one)
         heard.append(one)
     return heard
+
+
+def _parts(chunk: Chunk) -> list[tuple[int, int]]:
+    """Return what a passage is quoted by: its sentences, the rows of a table without the header, the lines of code."""
+    if chunk.kind is ChunkKind.TABLE:
+        begin = _rows_begin(chunk.text, chunk.locator)
+        return [span for span in _lines(chunk.text) if span[0] >= begin] or _lines(chunk.text)
+    return _lines(chunk.text) if chunk.kind is ChunkKind.CODE else list(sentence_spans(chunk.text))
+
+
+def _leads(words_: str) -> bool:
+    return words_.rstrip().endswith(":") or len(words_.split()) <= 3
 
 
 def _lines(text: str) -> list[tuple[int, int]]:

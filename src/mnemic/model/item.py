@@ -45,7 +45,8 @@ class Explanation:
 class Stats:
     """Counts of a cube. `short_term` counts pages not yet in a segment, `capacity` those that a session keeps.
 
-    `usage` is what language models have cost.
+    `usage` is what language models have cost. `files` are those of documents and messages, `file_bytes` their size;
+    `bytes_on_disk` is that of the database alone.
     """
 
     messages: int
@@ -63,3 +64,7 @@ class Stats:
     latest_said: datetime | None = None
     notes: Sequence[str] = field(default_factory=tuple)
     usage: Usage = field(default_factory=Usage)
+    documents: int = 0
+    chunks: int = 0
+    files: int = 0
+    file_bytes: int = 0

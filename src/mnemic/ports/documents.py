@@ -146,6 +146,14 @@ class KeptBlobs(Protocol):
         """Return the bytes of a cube's blobs."""
         ...
 
+    def count(self, cube_key: int) -> int:
+        """Return how many blobs a cube has."""
+        ...
+
+    def every(self, cube_key: int) -> Mapping[str, int]:
+        """Return the digests and sizes of a cube's blobs, without marked ones."""
+        ...
+
     def doom(self, cube_key: int) -> Sequence[str]:
         """Mark the blobs that no version, attachment or thumbnail names any more to be erased; return all marked ones.
 

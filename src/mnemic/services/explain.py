@@ -56,6 +56,7 @@ class Explain:
         with self._store.read() as tx:
             target = readable(self._scoping, tx, user, cube)
             totals = _NOTHING if target is None else tx.counts.totals(target.key)
+            states, chunks, _ = ({}, 0, 0) if target is None else tx.documents.counts(target.key)
             return Stats(
                 messages=totals.messages,
                 sessions=totals.sessions,
@@ -72,6 +73,10 @@ class Explain:
                 latest_said=None if target is None else tx.cubes.latest_said(target.key),
                 notes=_notes(target, totals),
                 usage=Usage() if target is None else tx.usage.usage(target.key, midnight(self._clock.now())),
+                documents=sum(states.values()),
+                chunks=chunks,
+                files=0 if target is None else tx.blobs.count(target.key),
+                file_bytes=0 if target is None else tx.blobs.size(target.key),
             )
 
     def sessions(self, *, user: object, cube: object = None) -> Sequence[Session]:

@@ -1,7 +1,8 @@
-"""Deriving a cube again from its messages: topics and memories go, and the background work forms them anew.
+"""Deriving a cube again from its messages and files: topics and memories go, and the background work forms them anew.
 
-Messages are the truth and stay as they are. So does what its owner wrote, restored or locked by hand, and what its
-owner has forgotten stays forgotten. Useful after an upgrade whose rules read more.
+Messages and files are the truth and stay as they are. So does what its owner wrote, restored or locked by hand, and
+what its owner has forgotten stays forgotten. Documents are read again as versions with the same content: passages that
+come out the same stay, and are not embedded again. Useful after an upgrade whose rules read more.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from mnemic.ports.store import Store, Transaction
 from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
+from mnemic.services.versions import read_again
 
-_BATCH = 500  # memories read together
+_BATCH = 500  # memories, or documents, read together
 _ATTACHMENTS = 10_000  # attachments that are read again by one call
 
 
@@ -45,7 +47,17 @@ class Rebuild:
             tx.erasing.segments(target.key, segments)
             tx.erasing.set_underived(target.key)
             _read_attachments_again(tx, target, self._clock.now())
+            _read_documents_again(tx, target, self._clock.now())
             return enqueue(tx, target.key, ORGANIZE, self._clock.now())
+
+
+def _read_documents_again(tx: Transaction, cube: Cube, now: datetime) -> None:
+    """Let documents be read and cut anew from their files; what is there answers until that is done."""
+    after: str | None = None
+    while documents := tx.documents.list(cube.key, after=after, limit=_BATCH):
+        after = documents[-1].id
+        for document in documents:
+            read_again(tx, document, now)
 
 
 def _read_attachments_again(tx: Transaction, cube: Cube, now: datetime) -> None:

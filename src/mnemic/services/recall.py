@@ -40,6 +40,7 @@ from mnemic.ports.embedder import Embedder
 from mnemic.ports.meter import SILENT, Meter
 from mnemic.ports.store import Store, Transaction
 from mnemic.services.apart import compared
+from mnemic.services.correcting import corrections_first, with_corrections
 from mnemic.services.hits import MEMORY_KINDS, SEGMENT, WRITTEN, Telling, hits_of, with_notes, without_repeats
 from mnemic.services.laps import Laps
 from mnemic.services.questions import Questions
@@ -68,6 +69,7 @@ _NOTED = 10_000  # searches of a cube that are remembered until their visits are
 _STEMS = 128  # stems of a question that are looked for
 _SPARE = 8  # entries ranked beyond the limit, for those that only repeat others
 _VOICES = 3  # times as many entries are ranked among documents, so that others than the best one are heard
+_LOOKED_OVER = 20  # hits of each cube among which corrections of documents are looked for
 _OPEN = np.iinfo(np.int64).max  # as a view has the end of what still holds
 _REACH = 200 * 365 * 86_400_000_000  # microseconds that an open span of time reaches
 
@@ -189,6 +191,8 @@ class Recall:
         laps: Laps,
     ) -> list[_Found]:
         vectors, notes = embedded
+        if len(places) > 1 and any(is_written(view) for _, view in places):  # what corrects a document may stand lower
+            requests = [replace(request, limit=max(request.limit, _LOOKED_OVER)) for request in requests]
         found: list[list[Hit]] = [[] for _ in requests]
         sure: list[list[float]] = [[] for _ in requests]
         for cube, view in places:
@@ -202,9 +206,10 @@ class Recall:
         cubes = [cube for cube, _ in places]
         if any(tx.terms.is_stale(cube.key) for cube in cubes):
             notes = [*notes, _STALE]
+        best = [with_corrections(tx, cubes, sorted(hits, key=lambda hit: -hit.score)) for hits in found]
+        laps("reading")
         return [
-            _Found(sorted(hits, key=lambda hit: -hit.score), cubes, max(holds, default=None), tuple(notes))
-            for hits, holds in zip(found, sure, strict=True)
+            _Found(hits, cubes, max(holds, default=None), tuple(notes)) for hits, holds in zip(best, sure, strict=True)
         ]
 
     def _vector(self, text: str, vectors: Mapping[str, Vector | None], notes: list[str]) -> Vector | None:
@@ -230,7 +235,7 @@ class Recall:
                     yield cube, view, look(view, question, postings, eligible=eligible, weights=self.weights)
 
     def _best(self, found: _Found, hits: Sequence[Hit], request: Request) -> Results:
-        best = in_turn(hits, _of_document, _score)[: request.limit]
+        best = corrections_first(in_turn(hits, _of_document, _score))[: request.limit]
         kept = [hit for hit in best if request.threshold is None or hit.score >= request.threshold]
         self._note_visits(found.cubes, kept)
         return Results(tuple(kept), len(best) - len(kept), tuple(found.notes), found.confidence)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from mnemic.ids import new_id
 from mnemic.model.document import Document, DocumentState, DocumentVersion
 from mnemic.model.job import INGEST, JobState
 from mnemic.ports.store import Transaction
@@ -54,6 +55,24 @@ def try_again(tx: Transaction, document: Document, now: datetime, *, password: s
     )  # fmt: skip
     tx.documents.put_version(document.cube_key, again, password=password)
     return _queued(tx, replace(document, latest=again), again.id, now)
+
+
+def read_again(tx: Transaction, document: Document, now: datetime) -> Document:
+    """Queue what a document's file says to be read and cut anew; until that is done, what is there answers.
+
+    Of what is ready a version is made with the same content, so that the past stays as it was; what has failed is tried
+    again; what is on its way goes on.
+    """
+    known = document.latest
+    if known.state is DocumentState.FAILED:
+        return try_again(tx, document, now)
+    if known.state is not DocumentState.READY or not known.digest:
+        return document
+    again = DocumentVersion(
+        new_id(), document.id, known.number + 1, DocumentState.QUEUED, now,
+        digest=known.digest, size=known.size, media=known.media,
+    )  # fmt: skip
+    return new_version(tx, document, again, now)
 
 
 def look_again(tx: Transaction, document: Document, now: datetime) -> Document:

@@ -232,6 +232,7 @@ def check_removed_documents_are_gone(open_store: OpenStore) -> None:
         tx.chunks.add(stays.latest.id, [mine])
         tx.chunks.add(goes.latest.id, its)
         assert tx.blobs.doom(cube.key) == []
+        assert tx.chunks.ids(cube.key, [goes.id, "x"]) == sorted(each.id for each in its)
         assert tx.documents.remove(cube.key, [goes.id, "x"]) == {"document": 1, "document_version": 2, "chunk": 2}
         assert tx.documents.list(cube.key) == [stays]
         assert tx.chunks.get(cube.key, [mine.id, *(each.id for each in its)]) == {mine.id: mine}
@@ -250,13 +251,14 @@ def check_blobs_are_kept_by_name(open_store: OpenStore) -> None:
             tx.blobs.note(cube.key, [one, two, one], NOON)
             tx.blobs.note(cube.key, [one], NOON + HOUR)
             tx.blobs.note(other.key, [one], NOON)
-            assert tx.blobs.size(cube.key) == 10
+            assert (tx.blobs.size(cube.key), tx.blobs.count(cube.key)) == (10, 2)
+            assert tx.blobs.every(cube.key) == {one.digest: 3, two.digest: 7}
             assert tx.blobs.known(cube.key, [one.digest, "x"]) == {one.digest}
             assert tx.blobs.cubes_with_doomed() == []
             assert tx.blobs.doom(cube.key) == sorted([one.digest, two.digest])
         with _writing(store) as tx:
             assert tx.blobs.cubes_with_doomed() == [(cube.key, cube.id)]
-            assert tx.blobs.size(cube.key) == 0
+            assert (tx.blobs.size(cube.key), tx.blobs.count(cube.key), tx.blobs.every(cube.key)) == (0, 0, {})
             tx.cubes.touch(cube.key)
             tx.blobs.note(cube.key, [one], NOON)
             put(tx, cube, "a", new_version("", digest=one.digest))

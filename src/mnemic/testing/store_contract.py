@@ -28,9 +28,7 @@ from mnemic.model.moment import to_micros
 from mnemic.model.query import Compare
 from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.store import Store, Transaction
-from mnemic.testing.documents_contract import CHECKS as DOCUMENT_CHECKS
-from mnemic.testing.jobs_contract import CHECKS as JOB_CHECKS
-from mnemic.testing.keys_contract import CHECKS as KEY_CHECKS
+from mnemic.testing import documents_contract, jobs_contract, keys_contract
 from mnemic.text import fold
 
 OpenStore = Callable[[], Store]
@@ -456,9 +454,9 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_names_leave_with_what_bore_them,
     check_versions_are_indexed_once,
     check_writers_queue_up,
-    *JOB_CHECKS,
-    *KEY_CHECKS,
-    *DOCUMENT_CHECKS,
+    *jobs_contract.CHECKS,
+    *keys_contract.CHECKS,
+    *documents_contract.CHECKS,
     check_changes_and_marks,
     check_long_names,
     check_deleted_cube_is_gone,

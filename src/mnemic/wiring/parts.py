@@ -36,6 +36,7 @@ from mnemic.services.blobs import BlobKeeper
 from mnemic.services.changing import Changing
 from mnemic.services.chat import Chat
 from mnemic.services.checking import check_work
+from mnemic.services.checking_files import check_files
 from mnemic.services.context import Contexts
 from mnemic.services.cubes import CubeDesk
 from mnemic.services.curate import Curate
@@ -70,14 +71,14 @@ from mnemic.services.syncing import Syncing
 from mnemic.services.tiering import Tiering
 from mnemic.version import __version__
 from mnemic.wiring.access import Access, access_of
-from mnemic.wiring.answers import answers_of
+from mnemic.wiring.answers import Answers, answers_of
 from mnemic.wiring.clocks import ServerClock, SystemClock
 from mnemic.wiring.files import blobs_of
-from mnemic.wiring.knowledge import knowledge_of
-from mnemic.wiring.media import media_of
+from mnemic.wiring.knowledge import KnowledgeParts, knowledge_of
+from mnemic.wiring.media import Media, media_of
 from mnemic.wiring.models import build_embedder, build_llm, build_reranker
 from mnemic.wiring.watching import watch_of
-from mnemic.wiring.work import Chores, background_of, handlers_of
+from mnemic.wiring.work import Background, Chores, background_of, handlers_of
 
 _log = logging.getLogger(__name__)
 
@@ -159,6 +160,7 @@ class Parts:
     def checkup(self) -> Sequence[tuple[str, bool, str]]:
         """Look everything over: the store's parts, the queue, the background work, then the embedder."""
         found = [*self.store.check(), *self.queue.check(), *check_work(self.store, self.clock)]
+        found.append(check_files(self.store, self.blobs))
         try:
             vector = self.embedder.embed(["a first and a last sentence"])[0]
             found.append(("embedder", True, f"{self.embedder.name}, {len(vector)} wide"))
@@ -224,15 +226,33 @@ def _clock(settings: Settings, store: Store, closers: list[Callable[[], None]]) 
     return clock
 
 
-def _assembled(
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What other parts need of the parts."""
+
+    language: Language | None
+    recall: Recall
+    reorganizing: Reorganizing
+    organize: Organize
+    files: Files
+    media: Media
+    remember: Remember
+    answers: Answers
+    forget: Forget
+    access: Access
+    knowledge: KnowledgeParts
+    settle: Callable[[], None]
+    work: Background
+
+
+def _made(
     settings: Settings,
     store: MeteredStore,
     embedder: Embedder,
     llm: LanguageModel | None,
     clock: Clock,
     scoping: Scoping,
-    close_models: Sequence[Callable[[], None]],
-) -> Parts:
+) -> _Made:
     language = None if llm is None else _language(settings, llm, store, clock)
     recall = _recall(settings, store, embedder, clock, scoping)
     reorganizing = _reorganizing(settings, store, embedder, clock, scoping, language)
@@ -240,8 +260,6 @@ def _assembled(
     reader = _reader(settings, store, embedder, clock, language)
     organize = _organize(settings, store, embedder, clock, recall, [each for each in (reorganizing, reader) if each])
     media = media_of(settings, store, (blobs, keeper), embedder, clock, scoping)
-    remember = _remember(settings, store, embedder, clock, scoping, media.attaching)
-    answers = answers_of(settings, store, clock, scoping, recall, language)
     settle = partial(_settle, organize, forget := Forget(store, clock, scoping, keeper))
     access = access_of(settings, store, clock, scoping)
     knowledge = knowledge_of(settings, store, embedder, clock, scoping, language, (blobs, keeper, forget))
@@ -251,52 +269,78 @@ def _assembled(
         INGEST: knowledge.ingesting.work,
     }
     chores = Chores(settle, access.audit.prune, keeper.settle_all)
-    work = background_of(settings, store, clock, scoping, handlers, chores)
+    return _Made(
+        language=language,
+        recall=recall,
+        reorganizing=reorganizing,
+        organize=organize,
+        files=Files(blobs, keeper),
+        media=media,
+        remember=_remember(settings, store, embedder, clock, scoping, media.attaching),
+        answers=answers_of(settings, store, clock, scoping, recall, language),
+        forget=forget,
+        access=access,
+        knowledge=knowledge,
+        settle=settle,
+        work=background_of(settings, store, clock, scoping, handlers, chores),
+    )
+
+
+def _assembled(
+    settings: Settings,
+    store: MeteredStore,
+    embedder: Embedder,
+    llm: LanguageModel | None,
+    clock: Clock,
+    scoping: Scoping,
+    close_models: Sequence[Callable[[], None]],
+) -> Parts:
+    made = _made(settings, store, embedder, llm, clock, scoping)
     return Parts(
         settings=settings,
         clock=clock,
         watch=store.watch,
         embedder=embedder,
         store=store,
-        blobs=blobs,
-        keeper=keeper,
+        blobs=made.files.blobs,
+        keeper=made.files.keeper,
         scoping=scoping,
-        remember=remember,
-        attaching=media.attaching,
-        bases=knowledge.bases,
-        library=knowledge.library,
-        syncing=knowledge.syncing,
-        recall=recall,
-        contexts=answers.contexts,
-        answer=answers.extractive,
-        generate=answers.generate,
-        chat=Chat(answers.generate, remember),
+        remember=made.remember,
+        attaching=made.media.attaching,
+        bases=made.knowledge.bases,
+        library=made.knowledge.library,
+        syncing=made.knowledge.syncing,
+        recall=made.recall,
+        contexts=made.answers.contexts,
+        answer=made.answers.extractive,
+        generate=made.answers.generate,
+        chat=Chat(made.answers.generate, made.remember),
         curate=Curate(store, embedder, clock, scoping),
         listing=Listing(store, scoping, zone=settings.zone),
         changing=Changing(store, embedder, clock, scoping),
-        feedback=_feedback(store, embedder, clock, scoping, remember, language),
+        feedback=_feedback(store, embedder, clock, scoping, made.remember, made.language),
         explain=Explain(store, embedder, clock, scoping, capacity=settings.stm_pages, weights=_warmth(settings)),
         cubes=CubeDesk(store, clock, scoping),
-        forget=forget,
-        profiles=answers.profiles,
+        forget=made.forget,
+        profiles=made.answers.profiles,
         profile_editing=ProfileEditing(store, embedder, clock, scoping),
-        portability=Portability(store, embedder, clock, scoping, Files(blobs, keeper), version=__version__),
-        language=language,
-        accounts=Accounts(store, clock, scoping, language),
-        preview=_preview(settings, store, embedder, clock, scoping, language),
-        access=access,
-        settle=settle,
-        close_models=(*close_models, media.close),
-        organize=organize,
-        reorganizing=reorganizing,
+        portability=Portability(store, embedder, clock, scoping, made.files, version=__version__),
+        language=made.language,
+        accounts=Accounts(store, clock, scoping, made.language),
+        preview=_preview(settings, store, embedder, clock, scoping, made.language),
+        access=made.access,
+        settle=made.settle,
+        close_models=(*close_models, made.media.close),
+        organize=made.organize,
+        reorganizing=made.reorganizing,
         rebuild=Rebuild(store, clock, scoping),
         reindex=Reindex(store, Embedding(store, embedder), Retexting(store, clock)),
-        worker=work.worker,
-        waiting=work.waiting,
+        worker=made.work.worker,
+        waiting=made.work.waiting,
         following=Following(Newest(store, scoping), store.bell),
-        jobs=work.jobs,
-        periodic=work.periodic,
-        queue=work.queue,
+        jobs=made.work.jobs,
+        periodic=made.work.periodic,
+        queue=made.work.queue,
     )
 
 

@@ -42,6 +42,7 @@ _REDIRECTED: Final = frozenset({301, 302, 303, 307, 308})
 _PASSING: Final = frozenset({408, 425, 429})
 _LONGEST_WAIT: Final = 86_400.0
 _MARK: Final = re.compile(r"[\x21-\x7e][\x20-\x7e]{0,999}")
+_MEDIA: Final = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")  # RFC 6838, 4.2
 _SAID: Final = {
     401: "asks for a password or a key (401); only what is public is fetched",
     403: "does not give it to us (403)",
@@ -133,7 +134,8 @@ class HttpFetcher:
         if response.status not in (200, 203):
             raise self._refused(response, at)
         beginning = self._written(response, at, place)
-        media = (response.headers.get_content_type() if response.headers.get("content-type") else "").lower()
+        media = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        media = media if _MEDIA.fullmatch(media) else ""
         name = name_of(response.headers.get("content-disposition", ""), at)
         media, wrong = settled(beginning, (plain_name(first.path), plain_name(at.path), name), media)
         if wrong or not beginning:

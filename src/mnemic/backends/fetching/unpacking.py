@@ -32,10 +32,17 @@ def pieces_of(response: HTTPResponse, packed: str) -> Iterator[bytes]:
 
 
 def _raw(response: HTTPResponse) -> Iterator[bytes]:
-    while piece := response.read(PIECE):
+    while piece := _read(response):
         yield piece
     if response.length:
         raise PackedError(f"broke off {response.length:,} bytes before the end")
+
+
+def _read(response: HTTPResponse) -> bytes:
+    try:
+        return response.read(PIECE)
+    except ValueError as error:  # a piece of less than no bytes
+        raise PackedError("sent its answer in pieces that cannot be") from error
 
 
 def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, delete, func, insert, literal_column, select, update
@@ -58,6 +58,16 @@ class SqlKeptBlobs:
         """Return the bytes of a cube's blobs."""
         query = select(func.coalesce(func.sum(_BLOB.size), 0)).where(_BLOB.cube_key == cube_key, _BLOB.doomed == 0)
         return int(self._connection.scalar(query) or 0)
+
+    def count(self, cube_key: int) -> int:
+        """Return how many blobs a cube has."""
+        query = select(func.count()).select_from(s.blob).where(_BLOB.cube_key == cube_key, _BLOB.doomed == 0)
+        return int(self._connection.scalar(query) or 0)
+
+    def every(self, cube_key: int) -> Mapping[str, int]:
+        """Return the digests and sizes of a cube's blobs, without marked ones."""
+        query = select(_BLOB.digest, _BLOB.size).where(_BLOB.cube_key == cube_key, _BLOB.doomed == 0)
+        return {row.digest: row.size for row in self._connection.execute(query.order_by(_BLOB.digest))}
 
     def doom(self, cube_key: int) -> Sequence[str]:
         """Mark the blobs that no version, attachment or thumbnail names any more; return all marked ones."""

@@ -37,7 +37,9 @@ from mnemic.core.answering.statements import (
 )
 from mnemic.core.answering.values import value_answer
 from mnemic.core.holding import are_several
-from mnemic.core.passages import place_of
+from mnemic.core.passages import place_of, placed
+from mnemic.model.document import ChunkKind, Locator
+from mnemic.model.memory import Source
 from mnemic.model.query import Hit, Results
 from mnemic.text import shorten
 
@@ -99,7 +101,22 @@ def compose(
     statements = read_statements(usable, over)
     draft = _denied(asked, _drawn(asked, sentences, sure, statements), sentences, statements)
     whole = {(hit.id, hit.text): hit for hit in usable}  # as they were found, not as the pool weighs them
-    return replace(draft, citations=tuple(whole.get((hit.id, hit.text), hit) for hit in draft.citations))
+    cited = (whole.get((hit.id, hit.text), hit) for hit in draft.citations)
+    return replace(draft, citations=tuple(_quoting(hit, draft, sentences) for hit in cited))
+
+
+def _quoting(hit: Hit, draft: Draft, sentences: Sequence[Sentence]) -> Hit:
+    """Return a cited hit; a passage of a document with the sentence that the answer stands on as what it quotes."""
+    own = [each for each in sentences if each.hit.id == hit.id]
+    used = next((each for each in own if draft.value in each.text), own[0] if own else None)
+    if hit.locator is None or used is None:
+        return hit
+    place = _place(hit, hit.locator, used.start, used.end)
+    return replace(hit, sources=(Source("", used.text, hit.said_at, locator=place),))
+
+
+def _place(hit: Hit, locator: Locator, start: int, end: int) -> Locator:
+    return placed(hit.text, locator, start, end, table=hit.metadata.get("passage") == ChunkKind.TABLE)
 
 
 def _stated(asked: Asked, hits: Sequence[Hit], over: Sequence[Hit]) -> Draft | None:
@@ -203,7 +220,8 @@ def _quotation(sentences: Sequence[Sentence]) -> str:
 def quoted(hit: Hit, words: str) -> str:
     """Return words of a hit as an answer shows them: with the speaker or the place in a document, a memory as it is."""
     if hit.locator is not None:
-        return f'{place_of(hit.locator)}: "{words}"'
+        start = max(hit.text.find(words.removesuffix("\u2026").rstrip()), 0)
+        return f'{place_of(_place(hit, hit.locator, start, start + len(words)))}: "{words}"'
     if hit.kind != "message" or not hit.speaker:
         return words
     return f'{hit.speaker}: "{words}"'

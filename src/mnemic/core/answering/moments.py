@@ -54,8 +54,10 @@ def date_answer(asked: Asked, sentences: Sequence[Sentence]) -> Dated | None:
     if best is None:
         return None
     _, sentence, time = best
-    if time is None and sentence.hit.locator is not None:  # when a document was added says nothing
-        return None
+    if sentence.hit.locator is not None:  # when a document was added says nothing, nor which of several dates is meant
+        told = [each for each in find_times(sentence.text, sentence.said_at) if _tells(each, sentence)]
+        if time is None or len(told) > 1:
+            return None
     if time is not None:
         return Dated(label(asked, time.span, sentence.said_at), sentence, plain=True)
     said = _narrowed(asked, TimeSpan(sentence.said_at, sentence.said_at + timedelta(days=1), Grain.DAY, ""))

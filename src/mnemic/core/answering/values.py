@@ -96,7 +96,12 @@ def value_answer(asked: Asked, sentences: Sequence[Sentence]) -> Drawn | None:
 
 
 def best_of(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """Return the best sentences that are nearly as good as the very best, then the rest of the best hit's."""
+    """Return the best sentences that are nearly as good as the very best, then the rest of the best hit's.
+
+    Of documents the very best only: their sentences stand close together and speak of different things.
+    """
+    if sentences[0].hit.locator is not None:
+        return [sentences[0]]
     near = [sentence for sentence in sentences[:_READ] if sentence.score >= sentences[0].score - _NEAR_BEST]
     return near + [each for each in sentences if each.rank == sentences[0].rank and each not in near][:_READ]
 

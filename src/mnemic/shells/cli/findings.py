@@ -109,6 +109,10 @@ KNOWN: Final[Mapping[str, Known]] = {
     "due jobs": Known("the first has been due for ten minutes: nobody does them", START, warns=True),
     "leases": Known("a worker fell silent, and nobody has taken over its jobs", START, warns=True),
     "periodic work": Known("it is an hour late, or failed last time", START, warns=True),
+    "files": Known(
+        "one that a document or a message names is not there, or is cut; or their place does not answer",
+        "`mnemic backup list` names copies that have them; see MNEMIC_BLOBS_URL",
+    ),
     "memory": Known("never: it tells how much the user has stored", ""),
 }  # fmt: skip
 """Everything that is checked, in the order in which it is shown."""

@@ -92,6 +92,10 @@ def overview(stats: Stats, *, segments: int = 8) -> RenderableType:
     facts.add_row(Text("topics", "dim"), f"{len(stats.segments):,} warm, {stats.archived:,} archived")
     facts.add_row(Text("jobs", "dim"), queue)
     facts.add_row(Text("on disk", "dim"), size(stats.bytes_on_disk))
+    if stats.files:
+        facts.add_row(Text("files", "dim"), f"{stats.files:,}, {size(stats.file_bytes)}")
+    if stats.documents:
+        facts.add_row(Text("documents", "dim"), f"{stats.documents:,}, {stats.chunks:,} passages")
     facts.add_row(Text("embedder", "dim"), Text(one_line(stats.embedder)))
     spent = stats.usage.total
     if spent.calls:

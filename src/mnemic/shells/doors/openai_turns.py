@@ -13,6 +13,7 @@ from typing import Any, Final
 from starlette.datastructures import Headers
 
 from mnemic.api import Memory
+from mnemic.core.attaching import Intake
 from mnemic.errors import InputError, LanguageError, NotFoundError
 from mnemic.model.caller import Caller
 from mnemic.model.message import StoredMessage
@@ -124,7 +125,7 @@ class Turn:
             cube=self._place.get("cube"),
         )  # fmt: skip
         item = newest[0] if newest else None
-        same = isinstance(item, StoredMessage) and item.role == "user" and item.content == message["content"]
+        same = isinstance(item, StoredMessage) and item.role == "user" and item.content == _kept(message["content"])
         return item.id if item is not None and same else None
 
     def _keep_reply(self, heard: Heard) -> None:
@@ -153,6 +154,14 @@ class Turn:
         return LanguageError(
             f"{error.message}; your message is stored, no reply is", **{**error.fields, "stored": self._stored}
         )
+
+
+def _kept(content: Any) -> Any:
+    """Return a content as it is stored: without the bytes of pictures and files, which are kept beside it."""
+    try:
+        return Intake().take(content, "content")[0]
+    except InputError:  # it was never stored, then
+        return content
 
 
 def turn_of(memory: Memory, request: dict[str, Any], headers: Headers, caller: Caller | None) -> Turn:

@@ -110,7 +110,6 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
     "knowledge.bind": OWN,
     "knowledge.unbind": OWN,
     "knowledge.add": WRITE,
-    "knowledge.sync": WRITE,  # embedded only: it reads a folder of the machine, and no door has it
     "knowledge.documents": READ,
     "knowledge.get": READ,
     "knowledge.versions": READ,
@@ -146,10 +145,10 @@ TABLE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 LOCAL_ONLY: Final = frozenset({
-    "close", "expose", "ready", "relay.check", "keys.any", "keys.caller_of", "knowledge.watch_folder",
+    "close", "expose", "ready", "relay.check", "keys.any", "keys.caller_of", "knowledge.sync", "knowledge.watch_folder",
 })  # fmt: skip
-"""Methods for who runs the memory: they end it, show its figures, ask who calls, or look at a folder of this machine
-for as long as they are heard. No door offers them."""
+"""Methods for who runs the memory: they end it, show its figures, ask who calls, or look into folders of this machine.
+No door offers them, and those that look into folders refuse whoever calls from outside."""
 
 
 @dataclass
@@ -191,9 +190,6 @@ def build(memory: Memory) -> World:
     base = memory.knowledge.create("manual", user=OWNER).cube.id
     for member, role in ((EDITOR, "editor"), (READER, "reader"), ("guest", "reader")):
         memory.cubes.share(base, member, role, user=OWNER)
-    papers = memory.path / "papers"
-    papers.mkdir()
-    (papers / "lids.md").write_text("Screw the lids on.", "utf-8")
     document = memory.knowledge.add(text=MANUAL, name="manual.md", cube=base, user=OWNER, wait=True)
     memory.jobs.wait(**here)
     done = memory.jobs.list(states="done", **here)[0].id
@@ -210,7 +206,6 @@ def build(memory: Memory) -> World:
         "picture": picture,
         "attachment": memory.attachments.list(picture, **here)[0].id,
         "document": document.id,
-        "folder": str(papers),
         "lines": list(memory.export(**here)),
         "key": memory.keys.create("of the machine").key.id,
         "over": memory.keys.revoke(memory.keys.create("over").key.id).id,
@@ -324,7 +319,6 @@ _ARGUMENTS: Final[Mapping[str, _Given]] = {
     "knowledge.bind": lambda _: {"member": "guest"},
     "knowledge.unbind": lambda _: {"member": "guest"},
     "knowledge.add": lambda _: {"text": "Wash the jars.", "name": "jars.md"},
-    "knowledge.sync": lambda world: {"folder": world.ids["folder"], "remove": False},
     "knowledge.documents": _NONE,
     "knowledge.get": lambda world: {"document": world.ids["document"]},
     "knowledge.versions": lambda world: {"document": world.ids["document"]},

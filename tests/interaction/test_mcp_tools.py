@@ -105,7 +105,8 @@ def test_a_knowledge_base_is_made_filled_and_searched(memory: Memory) -> None:
     assert called(memory, "list_knowledge")["cubes"] == [{**made, "documents": 2}]
     listed = called(memory, "list_documents", cube=made["id"])["documents"]
     assert [(each["name"], each["state"]) for each in listed] == [("hours.md", "ready"), ("tea.txt", "ready")]
-    for cubes in ({"cubes": [made["id"]]}, {}):
+    named: tuple[dict[str, Any], ...] = ({"cubes": [made["id"]]}, {})
+    for cubes in named:
         hit = called(memory, "recall", query="When does the office close?", **cubes)["hits"][0]
         assert (hit["kind"], hit["cube"]) == ("chunk", made["id"])
         assert hit["place"] == {"document": "hours.md", "document_id": added["id"], "headings": ["Opening hours"]}
@@ -130,7 +131,7 @@ def test_documents_are_listed_in_parts_that_fit(memory: Memory) -> None:
     for number in range(30):
         memory.knowledge.add(text=f"Number {number}.", name=f"{number:02}.txt", cube=base, user="ann")
     seen: list[str] = []
-    after: dict[str, str] = {}
+    after: dict[str, Any] = {}
     while True:
         part = called(memory, "list_documents", cube=base, budget=600, **after)
         assert estimate_tokens(json.dumps(part)) <= 600

@@ -24,8 +24,12 @@ _ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a
 _ROUNDS: Final = 3
 _TABLES: Final = (
     "session", "segment", "page", "message", "memory", "memory_version", "source", "relation", "entity", "mention",
-    "change", "forgotten",
+    "change", "forgotten", "blob", "document", "chunk", "chunk_place", "attachment",
 )  # fmt: skip
+_VERSIONS: Final = """
+    SELECT id, document_id, number, state, digest, size, media, title, summary, pages, done_pages, chunks, embedded,
+           reused, valid_from, valid_to, ready_at, error, error_page, metadata, notes, password
+    FROM document_version"""
 _ENTRIES: Final = """
     SELECT kind, owner, version_id, session_id, position, start, "end", speaker, said_at, valid_to, length, traits,
            live, model, width, data, terms
@@ -35,10 +39,11 @@ _WAITING: Final = "SELECT kind, state FROM job WHERE state IN ('queued', 'runnin
 
 
 def rows_of(folder: Path, *, jobs: bool = True) -> list[Row]:
-    """Return all rows as they are, but counters of changes, calls of models, and jobs that have ended."""
+    """Return all rows as they are, but counters of changes, calls of models, what took how long, and ended jobs."""
     with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
         found: list[Row] = [(table, *row) for table in _TABLES for row in connection.execute(f"SELECT * FROM {table}")]
         found += [("entry", *row) for row in connection.execute(_ENTRIES)]
+        found += [("document_version", *row) for row in connection.execute(_VERSIONS)]
         found += [("cube_state", *row) for row in connection.execute(_STATE)]
         if jobs:
             found += [("job", *row) for row in connection.execute(_WAITING)]

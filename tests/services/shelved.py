@@ -9,17 +9,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from mnemic import Memory
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.errors import EmbedderError, FetchError, InputError, ReadError
+from mnemic.model.document import Document
+from mnemic.model.index import CHUNK, CubeView
+from mnemic.model.moment import to_micros
 from mnemic.model.reading import Block, BlockKind, Reading
 from mnemic.ports.fetch import Fetched
 from mnemic.ports.reader import Progress
+from tests.services.opened import Clock, new_store, open_memory, sql_store
 
 
 class PlainReader:
@@ -117,3 +123,85 @@ def plain_reading(folder: Path) -> Iterator[tuple[PlainReader, Web]]:
         patch.setattr("mnemic.wiring.knowledge.readers_of", lambda settings: reader)
         patch.setattr("mnemic.wiring.knowledge.fetcher_of", lambda settings: web)
         yield reader, web
+
+
+GUIDE = """# Harbour guide
+
+The harbour of Porto is old.
+
+## Tides
+
+High tide is at noon.
+
+## Boats
+
+Boats are blue."""
+
+
+@dataclass
+class Shelf:
+    """A memory with a knowledge base, and what stands in for the outside."""
+
+    memory: Memory
+    cube: str
+    reader: PlainReader
+    web: Web
+    embedder: CountingEmbedder
+    clock: Clock
+
+    def add(self, text: str, name: str = "guide.txt", *, wait: bool = True) -> Document:
+        return self.memory.knowledge.add(text.encode(), name=name, cube=self.cube, user="ann", wait=wait)
+
+    def work(self) -> None:
+        while self.memory._parts.worker.run_once():
+            pass
+
+    def get(self, document: Document) -> Document:
+        return self.memory.knowledge.get(document.id, cube=self.cube, user="ann")
+
+    def texts(self, document: Document, version: int | None = None) -> list[str]:
+        found = self.memory.knowledge.chunks(
+            document.id, cube=self.cube, user="ann", version=version, kinds=["passage", "table", "code"]
+        )
+        return [each.text for each in found]
+
+    def live(self) -> list[str]:
+        """Return what a search of the passages goes through, in the order of the documents."""
+        view = self.view()
+        chunk = view.kind_names.index(CHUNK) if CHUNK in view.kind_names else -1
+        rows = [at for at in range(len(view)) if view.live[at] and view.kinds[at] == chunk]
+        return self._texts([view.owners[at] for at in rows])
+
+    def as_of(self, document_id: str, moment: object) -> list[str]:
+        """Return the passages that held at a moment, as a search with `as_of` chooses them."""
+        view, micros = self.view(), to_micros(moment)  # type: ignore[arg-type]  # a datetime
+        chunk = view.kind_names.index(CHUNK)
+        rows = [
+            at for at in range(len(view)) if view.kinds[at] == chunk and view.said_at[at] <= micros < view.valid_to[at]
+        ]
+        return self._texts([view.owners[at] for at in rows])
+
+    def view(self) -> CubeView:
+        key = self.memory.knowledge.list(user="ann")[0].cube.key
+        with sql_store(self.memory).read() as tx:
+            tx.enter(key)
+            return tx.index.view(key)
+
+    def _texts(self, ids: list[str]) -> list[str]:
+        key = self.memory.knowledge.list(user="ann")[0].cube.key
+        with sql_store(self.memory).read() as tx:
+            tx.enter(key)
+            return sorted(each.text for each in tx.chunks.get(key, ids).values())
+
+
+@contextmanager
+def shelf_in(folder: Path) -> Iterator[Shelf]:
+    """Give a knowledge base in a new memory."""
+    embedder, clock = CountingEmbedder(), Clock()
+    new_store(folder / "memory")
+    with (
+        plain_reading(folder) as (reader, web),
+        open_memory(folder / "memory", clock=clock, embedder=embedder) as memory,
+    ):
+        base = memory.knowledge.create("docs", user="ann", description="manuals")
+        yield Shelf(memory, base.cube.id, reader, web, embedder, clock)

@@ -403,3 +403,16 @@ def test_what_is_forgotten_while_it_is_read_stays_forgotten(tmp_path: Path, monk
         memory.jobs.wait(user="ann")
         assert not memory.search("tulip", user="ann").hits
         assert not memory.list(user="ann", kinds="message")
+
+
+def test_a_chat_takes_parts_and_keeps_what_came_with_them(memory: Memory) -> None:
+    answer = memory.chat([{"type": "text", "text": "Do you remember this hat?"}, image("|Stetson", caption="my hat")],
+                         user="ann")  # fmt: skip
+    memory.jobs.wait(user="ann")
+    message = answer.stored[0].message_ids[0]
+    assert only(memory, message).text == "Stetson"
+    assert memory.search("stetson", user="ann")[0].id == message
+    with pytest.raises(InputError, match=r"message\[0\]\.source"):
+        memory.chat([{"type": "image"}], user="ann")
+    with pytest.raises(InputError, match="message"):
+        memory.chat([], user="ann")

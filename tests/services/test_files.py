@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import time
@@ -14,6 +15,7 @@ import pytest
 from mnemic.api import Memory
 from mnemic.errors import NotFoundError, StoreError
 from mnemic.model.index import Entry
+from mnemic.model.job import JobState
 from mnemic.model.scope import Cube
 from mnemic.services.removing import remove_documents
 from mnemic.services.upkeep import Upkeep
@@ -222,6 +224,34 @@ def test_files_that_cannot_be_erased_are_told_and_tried_again(memory: Memory, mo
         assert receipt.notes[0].startswith("its files could not be erased now")
     assert len(files_anywhere(memory)) == 3
     upkeep(memory)
+    assert files_anywhere(memory) == []
+
+
+def test_jobs_of_what_was_forgotten_end_quietly(memory: Memory) -> None:
+    base = new_base(memory)
+    memory.knowledge.add(text="The plover nests.", name="a.txt", cube=base.id, user="ann")
+    picture = {"type": "image", "bytes": b"\x89PNG\r\n\x1a\n, and no more"}
+    memory.add([{"role": "user", "content": [picture]}], user="ann", cube=base.id)
+    assert memory.forget(user="ann", cube=base.id, everything=True).removed["file"] == 2
+    memory.jobs.wait(user="ann", cube=base.id)
+    jobs = memory.jobs.list(user="ann", cube=base.id)
+    assert {job.kind for job in jobs} >= {"ingest", "describe"}
+    assert {job.state for job in jobs} == {JobState.DONE}
+    assert list(memory.knowledge.documents(base.id, user="ann")) == []
+    assert files_anywhere(memory) == []
+
+
+def test_a_full_disk_is_told_and_nothing_is_stored(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = new_base(memory)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="the disk is full"):
+            memory.knowledge.add(text="The plover nests.", name="a.txt", cube=base.id, user="ann")
+    assert list(memory.knowledge.documents(base.id, user="ann")) == []
     assert files_anywhere(memory) == []
 
 

@@ -90,7 +90,7 @@ def test_a_move_brings_the_files(
     there = str(tmp_path / "there") if to == "folder" else request.getfixturevalue("postgres")
     home = {"home": str(tmp_path / "there")}
     moved = move(there, folder, settings=home)
-    assert (moved.files, moved.file_bytes, moved.absent) == (4, 38, 0)
+    assert (moved.files, moved.file_bytes, moved.absent, moved.shared) == (4, 38, 0, "")
     checked = move(there, folder, settings=home, check=True)
     assert (checked.same, checked.files, checked.absent) == (True, 4, 0)
     settings = {"database_url": there} if to == "postgres" else {}
@@ -105,6 +105,7 @@ def test_a_move_to_a_database_leaves_files_where_both_look_for_them(source: tupl
     before = held(folder)
     moved = move(postgres, settings={"home": str(folder)})
     assert (moved.files, held(folder)) == (0, before)
+    assert moved.shared == str(folder / "blobs"), "it is not told that only one may go on"
     with opened(folder, database_url=postgres) as memory:
         assert files(memory, base) >= {b"the bytes of a document", b"twice"}
 

@@ -26,7 +26,7 @@ from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.backends.sql.store import SqlStore, SqlTransaction
 from mnemic.config import Settings
 from mnemic.errors import EmbedderError
-from mnemic.model.job import EMBED, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job, JobState
+from mnemic.model.job import EMBED, INGEST, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job, JobState
 from mnemic.model.language import Prompt
 from mnemic.runtime.worker import Handler, Stopping, Tick, Worker, Workplace
 from mnemic.services.dispatching import LEASE, Dispatching, Limits
@@ -34,6 +34,7 @@ from mnemic.testing.scripted_model import ScriptedModel, said_to
 from tests.services.contents import Row, contents, ids_in, rows_of
 from tests.services.opened import SteppedClock, talk
 from tests.services.scripted import reply, statement
+from tests.services.shelved import PlainReader
 from tests.services.test_retexting import read_before_an_upgrade
 
 STEPS = {
@@ -41,6 +42,7 @@ STEPS = {
     "mnemic.services.tiering.BATCH": 2,
     "mnemic.services.embedding.BATCH": 3,
     "mnemic.services.retexting.BATCH": 5,
+    "mnemic.services.publishing.BATCH": 3,
 }
 """How much one step does, so that a little work has many."""
 
@@ -103,6 +105,8 @@ def says(prompt: Prompt) -> str:
             for number in TOPICS.findall(prompt.turns[-1].text)
         ]
         return reply(*found, entities=entities, topics=topics)
+    if "You sum up a document" in asked:
+        return json.dumps({"document": "A guide to the harbour.", "sections": []})
     if "g1 |" in asked:
         told = {"group": "g1", "sentence": "ann likes hiking in many ways.", "value": "hiking"}
         return json.dumps({"insights": [told]})
@@ -186,6 +190,17 @@ def to_be_put_in_order(folder: Path) -> None:
         run(memory, ORGANIZE, REFINE)
 
 
+def with_a_changed_document(folder: Path) -> None:
+    pages = [f"# Harbour {number}\n\nBoats come at {number}.\n\nThen they leave." for number in range(9)]
+    with opened(folder, START) as (memory, clock, _):
+        cube = memory.knowledge.create("docs", user="ann").cube.id
+        memory.knowledge.add("\f".join(pages).encode(), name="guide", cube=cube, user="ann")
+        run(memory, INGEST)
+        clock.forward(timedelta(hours=1))
+        changed = ["# Wind\n\nIt is strong.", *pages[:4], *(page.replace("Boats", "Ships") for page in pages[4:])]
+        memory.knowledge.add("\f".join(changed).encode(), name="guide", cube=cube, user="ann")
+
+
 @dataclass(frozen=True)
 class Work:
     """What makes work for a kind, in how many steps (ticks) and writes it is done at least, and what it must make."""
@@ -230,6 +245,17 @@ WORK = {
             any("scripted" in str(row) for row in rows(found, "memory_version"))
             and any("Porto" in str(row) for row in rows(found, "entity"))
             and any("What ann does" in str(row) for row in rows(found, "segment"))
+        ),
+    ),
+    INGEST: Work(
+        with_a_changed_document,
+        ticks=4,
+        writes=7,
+        makes=lambda found: (
+            [row[4] for row in rows(found, "document_version")] == ["ready", "ready"]
+            and sum(bool(row[13]) for row in rows(found, "entry") if row[1] == "chunk") == 10
+            and any("A guide to the harbour." in str(row) for row in rows(found, "chunk"))
+            and ("job", INGEST, "queued") not in found
         ),
     ),
     REORGANIZE: Work(
@@ -317,7 +343,8 @@ def handler_of(memory: Memory, kind: str) -> Handler:
 
 
 def ended(memory: Memory, kind: str) -> Job:
-    return memory.jobs.list(user="ann", kinds=kind)[0]
+    cube = memory.knowledge.list(user="ann")[0].cube.id if kind == INGEST else None
+    return memory.jobs.list(user="ann", kinds=kind, cube=cube)[0]
 
 
 def finish(folder: Path, kind: str, later: timedelta) -> None:
@@ -357,6 +384,7 @@ def small_steps() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, size in STEPS.items():
             patch.setattr(name, size)
+        patch.setattr("mnemic.wiring.knowledge.readers_of", lambda settings: PlainReader())
         yield
 
 

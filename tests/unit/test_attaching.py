@@ -110,6 +110,7 @@ def test_an_address_stays_and_nothing_is_taken() -> None:
     "part",
     [
         {"type": "image", "caption": "two dogs"},
+        {"type": "image", "url": "file-service://file-1"},
         {"type": "input_file", "file_id": "file-1"},
         {"type": "file", "file": {"file_id": "file-1"}},
         {"type": "audio", "audio": {"id": "a-1", "transcript": "hello"}},

@@ -33,7 +33,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -280,7 +280,7 @@ class AsyncMemory:
         """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._calls.pieces(Memory.ask_stream, question, user=user, **options)
 
-    async def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+    async def chat(self, message: Said, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
         `mnemic.model.answer.ChatOptions`.
         """
@@ -288,7 +288,7 @@ class AsyncMemory:
 
     def chat_stream(
         self,
-        message: str,
+        message: Said,
         *,
         user: str | int,
         **options: Unpack[ChatOptions],

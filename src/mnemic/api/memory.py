@@ -26,7 +26,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -309,7 +309,7 @@ class Memory:
         """
         return self._parts.generate.ask_stream(question, user=user, **options)
 
-    def chat(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
+    def chat(self, message: Said, *, user: str | int, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see `mnemic.model.answer.ChatOptions`.
 
         The model gets the end of the session, the user's profile and what memory holds on the message. The message is
@@ -322,7 +322,7 @@ class Memory:
         finally:
             self._parts.worker.wake()
 
-    def chat_stream(self, message: str, *, user: str | int, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
+    def chat_stream(self, message: Said, *, user: str | int, **options: Unpack[ChatOptions]) -> Iterator[str | Answer]:
         """Yield the text of what `chat` would reply as it is written, then the `Answer`; see `ask_stream`.
 
         The message is stored when this returns, the reply before the `Answer` comes: not when the model breaks off, or

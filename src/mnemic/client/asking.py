@@ -216,8 +216,12 @@ def _encoded(given: Mapping[str, Any], place: str = "") -> bytes:
 
 
 def _with_files(given: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with the files that messages name."""
-    return {**given, "messages": with_bytes(given["messages"])} if "messages" in given else given
+    """Return arguments with the files that messages name, and those of the one message of a chat."""
+    if "messages" in given:
+        return {**given, "messages": with_bytes(given["messages"])}
+    if isinstance(parts := given.get("message"), list | tuple):
+        return {**given, "message": with_bytes({"content": parts})["content"]}
+    return given
 
 
 def _sent(value: Any) -> Any:

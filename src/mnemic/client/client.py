@@ -23,7 +23,7 @@ from mnemic.model.feedback import Feedback
 from mnemic.model.item import Explanation, Item, Stats
 from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.memory import Version
-from mnemic.model.message import Messages, Session
+from mnemic.model.message import Messages, Said, Session
 from mnemic.model.profile import Profile
 from mnemic.model.query import Context, Results, SearchOptions
 from mnemic.model.receipt import Added, Forgotten, Imported
@@ -299,7 +299,7 @@ class Client:
         """Yield the text of what `ask` would answer as it is written, then the `Answer`."""
         return self._line.stream("ask_stream", Gives[str | Answer](), question=question, user=user, **options)
 
-    def chat(self, message: str, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
+    def chat(self, message: Said, *, user: str | int | None = None, **options: Unpack[ChatOptions]) -> Answer:
         """Reply to a message with what was said before in mind, and keep both; see
         `mnemic.model.answer.ChatOptions`.
         """
@@ -307,7 +307,7 @@ class Client:
 
     def chat_stream(
         self,
-        message: str,
+        message: Said,
         *,
         user: str | int | None = None,
         **options: Unpack[ChatOptions],

@@ -38,6 +38,10 @@ _DATA_URI: Final = re.compile(r"data:([\w.+-]+/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)
 _WHITE: Final = re.compile(r"\s+")
 _ESCAPED: Final = re.compile(rb"%([0-9A-Fa-f]{2})")
 _MEDIA_KEYS: Final = ("media_type", "mime_type", "media", "mimeType", "content_type")
+_ELSEWHERE: Final = ("file-service://", "sediment://")
+"""What ChatGPT's exports say of files that lie at OpenAI's: names, not addresses."""
+
+_OCTETS: Final = "application/octet-stream"
 _FORMATS: Final = re.compile(r"[a-z0-9]{2,8}")
 
 
@@ -140,7 +144,7 @@ class Intake:
         if len(data) > self._limits.megabytes * _MEGABYTE:
             raise self._too_large(exact, len(data))
         kind = _KINDS.get(part["type"], AttachmentKind.FILE)
-        media = media_of(data, declared or _declared(part), kind)
+        media = media_of(data, declared if declared not in ("", _OCTETS) else _declared(part), kind)
         _refuse_video(media, place)
         if media == "image/svg+xml" and kind is AttachmentKind.IMAGE:
             raise InputError(place, "is an SVG drawing, which is a program to draw with; give a PNG or JPEG picture")
@@ -233,7 +237,7 @@ def _payload(part: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], Any]
         is_path = where[-1] == "path" and (isinstance(value, str) or hasattr(value, "__fspath__"))
         if not is_path and not isinstance(value, str | bytes | bytearray | memoryview):
             raise InputError(exact, f"is of type {type(value).__name__}; give bytes, base64 or an address")
-        if isinstance(value, str) and value.lower().startswith(("http://", "https://")):
+        if isinstance(value, str) and value.lower().startswith(("http://", "https://", *_ELSEWHERE)):
             continue
         if isinstance(value, str) and not value.strip():
             raise InputError(exact, "is empty: it has no bytes")

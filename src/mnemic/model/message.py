@@ -42,6 +42,9 @@ class Message:
     tool_call_id: str | None = None
 
 
+Said = str | Sequence[Mapping[str, Json]]
+"""What one turn may say: words, or parts with images, files and sounds."""
+
 Messages = str | Message | Mapping[str, Json] | Sequence[str | Message | Mapping[str, Json]]
 """What a caller may give as messages: one or many, each a string, an object or a `Message`."""
 

@@ -63,8 +63,8 @@ class Moved:
 
     `again` names the cubes that were written to while they were moved and were moved once more; `differing`, those that
     a comparison found not to be the same. `closed` tells that the source opens no more; `settings` says what to set.
-    `files` are those of documents and messages that came along, or that both use in one place; `absent` are those that
-    rows name and that the target lacks.
+    `files` are those of documents and messages that came along, `absent` those that rows name and that the target
+    lacks; `shared` is where both look for them, when that is one place: only one of the stores may go on then.
     """
 
     source: str
@@ -80,6 +80,7 @@ class Moved:
     files: int = 0
     file_bytes: int = 0
     absent: int = 0
+    shared: str = ""
 
     @property
     def rows(self) -> int:

@@ -65,14 +65,3 @@ def attachment_entries(
         )
         for (start, end), vector in zip(spans, vectors, strict=True)
     ]
-
-
-def unread_entries(tx: Transaction, cube_key: int, messages: Sequence[StoredMessage]) -> list[Entry]:
-    """Return the entries of all that was read from what came with messages, still to be embedded."""
-    found = attachments_of(tx, cube_key, messages)
-    entries: list[Entry] = []
-    for message in messages:
-        for attachment in found.get(message.id, ()):
-            spans = attachment_spans(attachment)
-            entries += attachment_entries(message, attachment, spans, [None] * len(spans))
-    return entries

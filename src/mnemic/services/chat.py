@@ -15,6 +15,7 @@ from mnemic.core.generation import EXTRACTIVE, without_references
 from mnemic.core.intake import check_flag
 from mnemic.model.answer import Answer, ChatOptions
 from mnemic.model.message import Message
+from mnemic.model.parts import check_content, searchable_text
 from mnemic.model.receipt import Added
 from mnemic.services.gathering import Asking, Material
 from mnemic.services.generate import Generate, answer_of
@@ -39,14 +40,15 @@ class Chat:
         return self._begin(message, user, options, stream=True)
 
     def _begin(self, message: object, user: object, options: ChatOptions, *, stream: bool) -> Iterator[str | Answer]:
+        words = message if isinstance(message, str) else _words_of(message)
         store, cube, wishes = check_flag(options.get("store", True), "store"), options.get("cube"), options.copy()
         if options.get("session") is None:
             wishes["session"] = DEFAULT_SESSION
         if options.get("cubes") is None and cube is not None:
             wishes["cubes"] = cube
-        asking = self._generate.asking("chat", message, user, wishes, agent=options.get("agent"))
+        asking = self._generate.asking("chat", words, user, wishes, agent=options.get("agent"))
         material = self._generate.gather(asking)
-        said = self._keep("user", asking.words, asking, cube) if store else None
+        said = self._keep("user", asking.words if words is message else message, asking, cube) if store else None
         return self._replied(asking, material, said, cube=cube, stream=stream)
 
     def _replied(
@@ -70,9 +72,15 @@ class Chat:
             return replace(answer, stored=(said,), notes=(*answer.notes, _GONE))
         return replace(answer, stored=(said, self._keep("assistant", without_references(answer.text), asking, cube)))
 
-    def _keep(self, role: str, text: str, asking: Asking, cube: str | None) -> Added:
+    def _keep(self, role: str, content: object, asking: Asking, cube: str | None) -> Added:
         """Store a turn, said now, or at the reference time when one was given."""
         return self._remember.add(
-            [Message(role, text, at=asking.now if asking.elsewhen else None)],
+            [Message(role, content, at=asking.now if asking.elsewhen else None)],
             user=asking.user, session=asking.session, agent=asking.agent or None, cube=cube,
         )  # fmt: skip
+
+
+def _words_of(parts: object) -> str:
+    """Return what parts say in words: captions and names of what comes along included. Raises `InputError`."""
+    check_content(parts, "message")
+    return searchable_text(parts)

@@ -14,7 +14,6 @@ from typing import IO, Any, Final, cast
 
 from mnemic.core.archive import Line
 from mnemic.model.archive import Record
-from mnemic.model.attachment import AttachmentState
 from mnemic.model.document import DocumentState, DocumentVersion
 from mnemic.model.index import Entry, Vector
 from mnemic.model.job import DESCRIBE
@@ -219,7 +218,7 @@ class LoadingFiles:
         attachments = self._tx.attachments.get(self._cube.key, records)
         messages = self._tx.messages.get(self._cube.key, [each.message_id for each in attachments.values()])
         for attachment in attachments.values():
-            spans = attachment_spans(attachment) if attachment.state is AttachmentState.READY else []
+            spans = attachment_spans(attachment)
             vectors = self._vectors(records[attachment.id]["vectors"], len(spans))
             self._add(attachment_entries(messages[attachment.message_id], attachment, spans, vectors))
         return len(records)

@@ -56,7 +56,8 @@ def move(
         if check:
             return use_case.compare(progress)
         moved = use_case.run(final=final, progress=progress)
-        return replace(moved, settings=_to_set(settings, target.place, str(to)))
+        shared = "" if files is not None else _shared(settings, source)
+        return replace(moved, settings=_to_set(settings, target.place, str(to)), shared=shared)
 
 
 def reopen(settings: Settings, source: str | Path | None = None) -> str | None:
@@ -83,6 +84,12 @@ def _files(settings: Settings, source: str | Path | None, to: str) -> CarryFiles
     """Return what brings the files of a move; None when both stores have them in one place."""
     mine, theirs = _blobs(settings, str(source or "")), _blobs(settings, "" if settings.blobs_url else to)
     return None if mine.place == theirs.place else CarryFiles(mine, theirs)
+
+
+def _shared(settings: Settings, source: str | Path | None) -> str:
+    """Return where both stores of a move have their files; empty when there are none."""
+    place = _blobs(settings, str(source or "")).place
+    return place if settings.blobs_url or Path(place).is_dir() else ""
 
 
 def _blobs(settings: Settings, place: str) -> Blobs:

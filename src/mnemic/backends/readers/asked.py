@@ -86,13 +86,15 @@ class Tells(Protocol):
 class Telling:
     """What a family of files tells: blocks as they are read, and what is known at the end.
 
-    `page` is the page that is being read, for errors. `part` is set by those that read parts; a block may name its own.
+    `page` is the page that is being read, for errors. `heading` is the first of all: a title where there is no other.
+    `part` is set by those that read parts; a block may name its own.
     """
 
     def __init__(self, write: Callable[[Mapping[str, Any]], None], limits: Limits) -> None:
         self._write = write
         self.limits = limits
         self.title = ""
+        self.heading = ""
         self.media = ""
         self.page: int | None = None
         self.pages = 0
@@ -122,6 +124,8 @@ class Telling:
             most = self.limits.text_megabytes
             raise ReadError(f"it holds more than {most} MB of text, which is the limit", page=self.page, limit="text")
         self.blocks += 1
+        if kind is BlockKind.HEADING and not self.heading and not more["part"]:
+            self.heading = text
         told = {name: value for name, value in more.items() if value != _DEFAULTS[name]}
         self._write({"block": {"kind": kind.value, "text": text, **told}})
 

@@ -21,6 +21,9 @@ _DAMAGE: Final = 50
 """One broken character for so many that are beyond ASCII is damage in UTF-8, not another encoding."""
 _HAN: Final = re.compile("[\u4e00-\u9fff]")
 _KANA: Final = re.compile("[\u3040-\u30ff]")
+_WESTERN: Final = frozenset("äöüßÄÖÜéèêëàâáçñóôíîïúûæåÆÅÉÀÇÑÓÍÚ¿¡«»°§£©®²³½·–—…€“”„‘’‚•\xa0")  # noqa: RUF001 - as they are written
+"""Letters and signs of German, French, Spanish, Italian and the like; those of Czech, Polish and Turkish stand
+elsewhere in other code pages, and would show as signs that are not here."""
 _COMMON: Final = frozenset(
     "的一是了我不人在他有这个上们来到时大地为子中你说生国年着就那和要她出也得里后自以会家可下而过天去能对小多然于心学么之都好看起发当"
     "没成只如事把还用第样道想作种开美总从无情己面最女但现前些所同日手又行意动方期它头经长儿回位分爱老因很给名法间斯知世什两次使身者被高已"
@@ -78,12 +81,21 @@ def _guessed(raw: bytes) -> str:
     head = raw[:_LOOKED_AT]
     if _is_gb(head):
         return "gb18030"
+    if _is_western(head):
+        return "cp1252"
     try:
         from charset_normalizer import from_bytes  # noqa: PLC0415 - the extra `documents`, tens of milliseconds
     except ImportError:
         return "cp1252"
     best = from_bytes(head).best()
     return best.encoding if best is not None else "cp1252"
+
+
+def _is_western(head: bytes) -> bool:
+    """Tell whether bytes are text of Western Europe: mostly ASCII, and beyond it nothing but its usual letters."""
+    if sum(1 for byte in head if byte < 0x80) < 0.7 * len(head):
+        return False
+    return all(character in _WESTERN for character in head.decode("cp1252", "replace") if character > "\x7f")
 
 
 def _is_gb(head: bytes) -> bool:

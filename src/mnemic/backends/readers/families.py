@@ -95,7 +95,7 @@ def read(asked: Asked, telling: Telling) -> None:
     _compare(asked, kind, telling)
     family: Callable[[Asked, Telling], None] = importlib.import_module(f"mnemic.backends.readers.{module}").read
     family(replace(asked, kind=kind), telling)
-    telling.title = telling.title.strip() or PurePath(asked.name).stem or asked.name
+    telling.title = telling.title.strip() or telling.heading or PurePath(asked.name).stem or asked.name
 
 
 def read_inside(asked: Asked, telling: Telling, content: bytes, name: str, media: str) -> bool:

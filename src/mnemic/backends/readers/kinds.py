@@ -75,7 +75,7 @@ _ENDINGS: Final[Mapping[str, Kind]] = {
     "pdf": PDF, "docx": DOCX, "docm": DOCX, "dotx": DOCX, "pptx": PPTX, "pptm": PPTX, "ppsx": PPTX, "xlsx": XLSX,
     "xlsm": XLSX, "xlsb": XLSB, "epub": EPUB, "doc": DOC, "dot": DOC, "xls": XLS, "ppt": PPT, "pps": PPT, "rtf": RTF,
     "odt": ODT, "ott": ODT, "ods": ODS, "odp": ODP, "html": HTML, "htm": HTML, "xhtml": XHTML, "xml": XML,
-    "md": MARKDOWN,
+    "svg": XML, "rss": XML, "atom": XML, "md": MARKDOWN,
     "markdown": MARKDOWN, "mdx": MARKDOWN, "txt": TEXT, "text": TEXT, "log": TEXT, "rst": TEXT, "csv": CSV, "tsv": TSV,
     "tab": TSV, "json": JSON, "jsonl": JSONL, "ndjson": JSONL, "ipynb": NOTEBOOK, "eml": EML, "png": PNG, "jpg": JPEG,
     "jpeg": JPEG, "gif": GIF, "webp": WEBP, "tif": TIFF, "tiff": TIFF, "bmp": BMP,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 _SURE: Final = 0.5
 """Confidence below which a line is not told."""
+_SENSIBLE: Final = 0.7
+"""Confidence of all lines together, below which they may be upside down."""
 _SIDE: Final = 2_000
 """Pixels of the longer side that are looked at; RapidOCR scales down what is larger."""
 _GUTTER: Final = 0.02
@@ -61,7 +63,7 @@ class OcrWords:
         wide, high = colours.size
         pixels = np.ascontiguousarray(np.asarray(colours)[:, :, ::-1])  # blue first, as OpenCV has it
         try:
-            found = self._load()(pixels)
+            found = self._found(pixels)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"RapidOCR cannot read the picture ({type(error).__name__})") from error
         if found.boxes is None or found.txts is None:
@@ -73,6 +75,14 @@ class OcrWords:
                 box = (_share(min(across)), _share(min(down)), _share(max(across)), _share(max(down)))
                 lines.append(Line(text.strip(), round(float(score), 3), box))
         return in_order(lines)
+
+    def _found(self, pixels: Any) -> Any:
+        """Look for words as if they were upright; when that makes no sense, for lines that are upside down too."""
+        engine = self._load()
+        found = engine(pixels, use_cls=False)
+        if found.boxes is not None and (not found.scores or sum(found.scores) / len(found.scores) < _SENSIBLE):
+            found = engine(pixels, use_cls=True)
+        return found
 
     def _load(self) -> Any:
         if self._engine is None:

@@ -25,9 +25,11 @@ _OBJECTS: Final = 3_000
 """Drawn objects of a page beyond which it is a drawing, on which tables are not looked for."""
 _TABLE_SHARE: Final = 0.3
 """Share of the time for a file that looking for tables may take."""
+_SEE_SHARE: Final = 0.7
+"""Share of the time for a file within which OCR is begun: a page takes some seconds, and what is read by then stays."""
 _PICTURE: Final = 0.1
 """Share of a page that its largest picture covers, from which a page without text is looked at."""
-_DPI: Final = 170
+_DPI: Final = 140
 _POINTS: Final = 72
 _FEW: Final = 16
 """Letters of a page that is taken for a picture with no more than a stamp or a number on it."""
@@ -140,6 +142,7 @@ class _Pages:
         self._tables: Any = None
         self._tables_left = asked.limits.seconds * _TABLE_SHARE
         self._words: Any = None
+        self._see_until = time.monotonic() + asked.limits.seconds * _SEE_SHARE
         self._pictures: list[int] = []
         self._unseen: list[int] = []
         self._broken: list[int] = []
@@ -214,8 +217,8 @@ class _Pages:
 
     def _see(self, page: Any, found: Page, *, keep: bool) -> None:
         """Read the words of a page from a picture of it."""
-        if not self._asked.limits.ocr:
-            self._why = "OCR is off (ocr)"
+        if not self._asked.limits.ocr or time.monotonic() > self._see_until:
+            self._why = "OCR is off (ocr)" if not self._asked.limits.ocr else "the time is over (read_seconds)"
             self._unseen.append(found.number)
             return
         try:

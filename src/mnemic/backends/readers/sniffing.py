@@ -4,7 +4,6 @@ text. Nothing is believed of a name that the bytes do not bear out.
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Final
 
@@ -90,6 +89,8 @@ def _by_magic(head: bytes, path: Path) -> Kind | None:
 
 
 def _of_zip(path: Path) -> Kind:
+    import zipfile  # noqa: PLC0415 - most files are none, and each is read by a process that has just begun
+
     try:
         with zipfile.ZipFile(path) as archive:
             names = set(archive.namelist())

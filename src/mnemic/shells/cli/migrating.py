@@ -142,6 +142,9 @@ def _done(moved: Moved) -> Any:
         else "the old store stays open: what it is told from now on stays there"
     )
     lines.append(Text(after, "dim" if moved.closed else "yellow"))
+    if moved.shared and not moved.closed:
+        told = f"both have their files in {moved.shared}: go on with one of them only, --final closes the old one"
+        lines.append(Text(shown(told), "yellow"))
     return Group(_table(moved), *lines)
 
 

@@ -123,10 +123,9 @@ class Memory:
         A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
         said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
         already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name
-        of your own under which the background work of many calls can be looked at (`jobs.task`). What people say is
-        remembered in the knowledge bases of the ids in `learn` too, when these learn and the user is an editor of each
-        (`InputError`, `AccessError`: nothing is stored). With `wait`, the background work that refines it is finished
-        first. Raises `InputError` naming the field, `ConflictError` when an id is taken by other content.
+        of your own under which the background work of many calls can be looked at (`jobs.task`). What people say goes
+        into the knowledge bases `learn` too, when these learn and the user is an editor of each. With `wait`, the work
+        that refines it is finished first. Raises `InputError` naming the field, `ConflictError` for an id taken.
         """
         added = self._parts.remember.add(
             messages, user=user, session=session, agent=agent, cube=cube, task=task, learn=learn

@@ -21,6 +21,7 @@ from mnemic.model.query import AllOf, AnyOf, Compare, Filter, Not, Operator
 TIMES: Final = ("said_at", "stored_at")
 FIELDS: Final = (
     "id", "external_id", "kind", "role", "speaker", "session", "agent", *TIMES, "subject", "attribute",
+    "document",
 )  # fmt: skip
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
 CONDITIONS: Final = 200

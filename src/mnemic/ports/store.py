@@ -91,7 +91,7 @@ class Messages(Protocol):
         ...
 
     def find_matching(self, cube_key: int, where: Filter) -> set[str]:
-        """Return the ids of all messages, memories and segments of the cube that a filter lets through."""
+        """Return the ids of all messages, memories, segments and chunks of the cube that a filter lets through."""
         ...
 
     def sessions(self, cube_key: int) -> Sequence[Session]:

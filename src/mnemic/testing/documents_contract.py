@@ -17,6 +17,7 @@ from mnemic.errors import ConflictError
 from mnemic.ids import content_hash, new_id
 from mnemic.model.attachment import Attachment, AttachmentKind, AttachmentState
 from mnemic.model.document import Chunk, ChunkKind, Document, DocumentState, DocumentVersion, Locator, Origin, Refresh
+from mnemic.model.index import Entry
 from mnemic.model.message import MessageRole, Page, StoredMessage
 from mnemic.model.scope import Cube, CubeKind, Role
 from mnemic.ports.blobs import Blob
@@ -381,6 +382,38 @@ def _said(tx: Transaction, cube: Cube) -> str:
     return message.id
 
 
+def check_entries_are_placed_anew(open_store: OpenStore) -> None:
+    """An entry gets another place and validity without its text or vector; views follow, other owners stay."""
+    with closing(open_store()) as store:
+        with _writing(store) as tx:
+            cube = _cube(tx)
+            entries = [
+                Entry("chunk", new_id(), f"boat {number}", "", 5, None, session_id="v1", position=number, valid_to=5,
+                      live=False)
+                for number in range(3)
+            ]  # fmt: skip
+            tx.index.add(cube.key, tx.index.newest(cube.key)[0], entries)
+        with store.read() as tx:
+            tx.enter_all()
+            first = tx.index.view(cube.key)
+            assert not first.live.any()
+        moved = [replace(entries[0], session_id="d", position=7, valid_to=None, live=True, text="", said_at=9)]
+        with _writing(store) as tx:
+            tx.index.place(cube.key, tx.cubes.touch(cube.key), moved)
+            assert tx.index.indexed(cube.key, [entries[0].owner, "nobody"]) == {entries[0].owner}
+        with store.read() as tx:
+            tx.enter_all()
+            view = tx.index.view(cube.key)
+            places = {owner: at for at, owner in enumerate(view.owners)}
+            at, rest = places[entries[0].owner], [places[each.owner] for each in entries[1:]]
+            assert (view.live[at], view.positions[at], view.said_at[at]) == (True, 7, 5)
+            assert view.session_ids[view.sessions[at]] == "d"
+            assert view.valid_to[at] > 9
+            assert [(bool(view.live[each]), int(view.valid_to[each])) for each in rest] == [(False, 5)] * 2
+            assert sum(len(keys) for keys, _ in tx.index.postings(cube.key, ["boat"])) == 3
+            assert not first.live.any(), "a view that was given out has changed"
+
+
 CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_documents_come_back_whole,
     check_versions_of_documents,
@@ -393,5 +426,6 @@ CHECKS: Final[tuple[Callable[[OpenStore], None], ...]] = (
     check_bound_cubes,
     check_what_is_told_of_cubes,
     check_files_of_erased_cubes,
+    check_entries_are_placed_anew,
 )
 """All checks; each needs an empty place."""

@@ -1,4 +1,4 @@
-"""Filters to SQL: which messages, memories and segments a caller's conditions let through, decided before ranking.
+"""Filters to SQL: which messages, memories, segments and chunks a caller's conditions let through, before ranking.
 
 A condition on a field that a thing does not have is false for it (so `not` and `ne` are true). Values of metadata are
 compared as JSON values: the number 5, the text "5" and true are three things. What SQLite is asked about them in SQL,
@@ -17,6 +17,8 @@ from sqlalchemy import (
     Connection,
     Float,
     LargeBinary,
+    Select,
+    Table,
     TableValuedAlias,
     Text,
     and_,
@@ -32,6 +34,7 @@ from sqlalchemy import (
 
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.postgres_filters import PostgresConditions
+from mnemic.model.document import ChunkKind
 from mnemic.model.query import AllOf, AnyOf, Compare, Filter, Not
 
 Columns = Mapping[str, ColumnElement[Any]]
@@ -44,8 +47,8 @@ class Conditions(Protocol):
         """Return the condition that a text holds another one, whatever the case of its letters."""
         ...
 
-    def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
-        """Return the condition on a value of the caller's metadata."""
+    def metadata(self, table: Table, key: str, where: Compare) -> ColumnElement[bool]:
+        """Return the condition on a value of the caller's metadata, which this table holds."""
         ...
 
 
@@ -69,7 +72,16 @@ _MEMORY: Final[Columns] = {
 }
 
 _SEGMENT: Final[Columns] = {**_SAID, "id": s.segment.c.id, "kind": literal("segment")}
+_PASSAGE: Final[Columns] = {
+    "id": s.chunk.c.id,
+    "kind": literal("chunk"),
+    "document": s.document.c.name,
+    "said_at": s.entry.c.said_at,
+    "stored_at": s.document_version.c.stored_at,
+}
+_SUMMARY: Final[Columns] = {**_PASSAGE, "kind": literal("section")}
 _NUMBERS: Final = ("integer", "real")
+_ABOVE: Final = (ChunkKind.SECTION.value, ChunkKind.DOCUMENT.value)
 
 _MINE: Final = bindparam("cube", type_=BigInteger)
 _OF_SESSION: Final = (s.session.c.cube_key == s.message.c.cube_key) & (s.session.c.id == s.message.c.session_id)
@@ -82,6 +94,12 @@ _OF_VERSION: Final = (s.source.c.cube_key == s.memory_version.c.cube_key) & (
 _OF_SOURCE: Final = (s.message.c.cube_key == s.source.c.cube_key) & (s.message.c.id == s.source.c.message_id)
 _OF_SEGMENT: Final = (s.page.c.cube_key == s.segment.c.cube_key) & (s.page.c.segment_id == s.segment.c.id)
 _OF_PAGE: Final = (s.message.c.cube_key == s.page.c.cube_key) & (s.message.c.page_id == s.page.c.id)
+_OF_CHUNK: Final = (s.document.c.cube_key == s.chunk.c.cube_key) & (s.document.c.id == s.chunk.c.document_id)
+_PLACED: Final = (s.chunk_place.c.cube_key == s.chunk.c.cube_key) & (s.chunk_place.c.chunk_id == s.chunk.c.id)
+_OF_PLACE: Final = (s.document_version.c.cube_key == s.chunk_place.c.cube_key) & (
+    s.document_version.c.id == s.chunk_place.c.version_id
+)
+_ENTERED: Final = (s.entry.c.cube_key == s.chunk.c.cube_key) & (s.entry.c.owner == s.chunk.c.id)
 _MESSAGES: Final = select(s.message.c.id).join(s.session, _OF_SESSION).where(s.message.c.cube_key == _MINE)
 _MEMORIES: Final = (
     select(s.memory.c.id)
@@ -100,40 +118,57 @@ _SEGMENTS: Final = (
     .where(s.segment.c.cube_key == _MINE)
     .distinct()
 )
+_CHUNKS: Final = (
+    select(s.chunk.c.id)
+    .join(s.document, _OF_CHUNK)
+    .join(s.chunk_place, _PLACED)
+    .join(s.document_version, _OF_PLACE)
+    .join(s.entry, _ENTERED)
+    .where(s.chunk.c.cube_key == _MINE)
+    .distinct()
+)
+_KINDS: Final[Sequence[tuple[Select[Any], Columns, Table]]] = (
+    (_MESSAGES, _MESSAGE, s.message),
+    (_MEMORIES, _MEMORY, s.message),
+    (_SEGMENTS, _SEGMENT, s.message),
+    (_CHUNKS.where(s.chunk.c.kind.not_in(_ABOVE)), _PASSAGE, s.document),
+    (_CHUNKS.where(s.chunk.c.kind.in_(_ABOVE)), _SUMMARY, s.document),
+)
+"""What may be found: where its ids are, what fields it has, and which table holds its metadata."""
 
 
 def matching(connection: Connection, cube_key: int, where: Filter) -> set[str]:
-    """Return the ids of messages, of memories (by any of their sources), and of segments (by any of their messages)
-    of a cube that pass.
+    """Return the ids of messages, of memories (by any of their sources), of segments (by any of their messages), and
+    of chunks (by their document, and any version in which they stand) of a cube that pass.
     """
     conditions: Conditions = _SqliteConditions()
     if connection.dialect.name == "postgresql":
         conditions = PostgresConditions(connection, cube_key)
     return {
         str(found)
-        for query, columns in ((_MESSAGES, _MESSAGE), (_MEMORIES, _MEMORY), (_SEGMENTS, _SEGMENT))
-        for found in connection.scalars(query.where(_condition(where, columns, conditions)), {"cube": cube_key})
+        for query, columns, holder in _KINDS
+        for found in connection.scalars(query.where(_condition(where, columns, holder, conditions)), {"cube": cube_key})
     }
 
 
-def _condition(where: Filter, columns: Columns, conditions: Conditions) -> ColumnElement[bool]:
+def _condition(where: Filter, columns: Columns, holder: Table, conditions: Conditions) -> ColumnElement[bool]:
     match where:
         case AllOf(parts):
-            return and_(*(_condition(part, columns, conditions) for part in parts))
+            return and_(*(_condition(part, columns, holder, conditions) for part in parts))
         case AnyOf(parts):
-            return or_(*(_condition(part, columns, conditions) for part in parts))
+            return or_(*(_condition(part, columns, holder, conditions) for part in parts))
         case Not(part):
-            return not_(_condition(part, columns, conditions))
+            return not_(_condition(part, columns, holder, conditions))
         case Compare():
             if where.operator in ("ne", "nin"):
                 positive = Compare(where.field, where.key, "eq" if where.operator == "ne" else "in", where.value)
-                return not_(_compare(positive, columns, conditions))
-            return _compare(where, columns, conditions)
+                return not_(_compare(positive, columns, holder, conditions))
+            return _compare(where, columns, holder, conditions)
 
 
-def _compare(where: Compare, columns: Columns, conditions: Conditions) -> ColumnElement[bool]:
+def _compare(where: Compare, columns: Columns, holder: Table, conditions: Conditions) -> ColumnElement[bool]:
     if where.key is not None:
-        return conditions.metadata(where.key, where)
+        return conditions.metadata(holder, where.key, where)
     stored = columns.get(where.field)
     if stored is None:
         return where_missing(where)
@@ -174,9 +209,9 @@ class _SqliteConditions:
         held = cast(stored, LargeBinary)  # as bytes: halves of characters, which JSON can hold, are no text for Python
         return func.instr(func.fold(held), func.fold(literal(value))) > 0
 
-    def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
+    def metadata(self, table: Table, key: str, where: Compare) -> ColumnElement[bool]:
         """Compare a value through `json_each`, which takes any key as it is."""
-        each = func.json_each(func.coalesce(s.message.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
+        each = func.json_each(func.coalesce(table.c.metadata, "{}")).table_valued("key", "value", "type", "atom")
         found = select(literal(1)).where(each.c.key == key)
         value = where.value
         match where.operator:

@@ -11,10 +11,23 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from sqlalchemy import ARRAY, Column, ColumnElement, Connection, Text, any_, false, func, literal, not_, or_, select
+from sqlalchemy import (
+    ARRAY,
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    any_,
+    false,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+)
 
 from mnemic.backends.sql import rows
-from mnemic.backends.sql import schema as s
 from mnemic.model.query import Compare
 from mnemic.text import fold
 
@@ -27,7 +40,7 @@ class PostgresConditions:
     def __init__(self, connection: Connection, cube_key: int) -> None:
         self._connection = connection
         self._cube_key = cube_key
-        self._known: dict[tuple[str, str, str], ColumnElement[bool]] = {}
+        self._known: dict[tuple[str, str, str, str], ColumnElement[bool]] = {}
 
     def contains(self, stored: ColumnElement[Any], value: str) -> ColumnElement[bool]:
         """Return the condition that a text holds another one: it is one of those values in the cube that do."""
@@ -37,36 +50,36 @@ class PostgresConditions:
         query = select(stored).where(stored.table.c.cube_key == self._cube_key, stored.is_not(None)).distinct()
         return _among(stored, [each for each in self._connection.scalars(query) if sought in fold(each)])
 
-    def metadata(self, key: str, where: Compare) -> ColumnElement[bool]:
-        """Return the condition on a value of the caller's metadata: it is one of the messages where it holds."""
+    def metadata(self, table: Table, key: str, where: Compare) -> ColumnElement[bool]:
+        """Return the condition on a value of the caller's metadata: it is one of the rows where it holds."""
         if where.operator == "exists" and not where.value:
-            return not_(self.metadata(key, Compare(where.field, key, "exists", value=True)))
-        asked = (key, where.operator, repr(where.value))
+            return not_(self.metadata(table, key, Compare(where.field, key, "exists", value=True)))
+        asked = (table.name, key, where.operator, repr(where.value))
         if asked not in self._known:
-            self._known[asked] = func.coalesce(_among(s.message.c.id, self._holding(key, where)), false())
+            self._known[asked] = func.coalesce(_among(table.c.id, self._holding(table, key, where)), false())
         return self._known[asked]
 
-    def _holding(self, key: str, where: Compare) -> list[str]:
-        """Return the ids of the messages whose metadata meets a condition."""
+    def _holding(self, table: Table, key: str, where: Compare) -> list[str]:
+        """Return the ids of the rows whose metadata meets a condition."""
         written = f"{rows.to_json(key)}:"
-        query = select(s.message.c.id, s.message.c.metadata).where(
-            s.message.c.cube_key == self._cube_key, _stands_in_it(written, where)
+        query = select(table.c.id, table.c.metadata).where(
+            table.c.cube_key == self._cube_key, _stands_in_it(table, written, where)
         )
         found = []
-        for message_id, metadata in self._connection.execute(query):
+        for row_id, metadata in self._connection.execute(query):
             held = json.loads(metadata)
             if key in held and meets(held[key], where):
-                found.append(message_id)
+                found.append(row_id)
         return found
 
 
-def _stands_in_it(written: str, where: Compare) -> ColumnElement[bool]:
+def _stands_in_it(table: Table, written: str, where: Compare) -> ColumnElement[bool]:
     values: Sequence[Any] = where.value if where.operator == "in" else [where.value]
     texts = where.operator in ("eq", "in") and all(isinstance(each, str) for each in values)
     sought = [written]
     if texts and len(values) <= _FEW:
         sought = [f"{written}{rows.to_json(each)}" for each in values]
-    return or_(false(), *(func.strpos(s.message.c.metadata, each) > 0 for each in sought))
+    return or_(false(), *(func.strpos(table.c.metadata, each) > 0 for each in sought))
 
 
 def _among(stored: ColumnElement[Any], values: Sequence[str]) -> ColumnElement[bool]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from mnemic.shells.doors.asking import Asked, Only, refused, unset
 
 NO_PUBLIC: Final = unset("there is no memory that all users of a project share; share a cube instead")
-NO_LEARNING: Final = refused("knowledge bases do not learn from conversations; leave it out")
+NO_LEARNING: Final = refused("knowledge bases do not learn from conversations through this door; leave it out")
 NO_VIEWS: Final = refused("all that can be read out of messages is read; leave it out")
 NO_TOOLS: Final = unset("there are no memories of tools; leave it out or send false")
 NO_SKILLS: Final = unset("there are no skills; leave it out or send false")

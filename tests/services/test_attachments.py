@@ -16,7 +16,9 @@ from mnemic.acting import acting
 from mnemic.errors import FetchError, InputError, InputFaults, JobError, NotFoundError, TooLargeError, WaitTimeoutError
 from mnemic.model.attachment import AttachmentKind, AttachmentState
 from mnemic.model.caller import LOCAL
+from mnemic.model.reading import Block, BlockKind, Reading
 from mnemic.model.seen import Utterance
+from mnemic.services import perceiving
 from mnemic.testing.scripted_model import ScriptedModel, outage, said_to
 from tests.services.opened import Clock, open_memory
 from tests.services.sensing import (
@@ -132,6 +134,17 @@ def test_files_are_read_and_a_passage_deep_inside_is_found(memory: Memory) -> No
     assert (read.kind, read.name, read.media) == (AttachmentKind.FILE, "notes.txt", "application/octet-stream")
     assert read.text == text
     assert memory.attachments.file(read.id, user="ann") == text.encode()
+
+
+def test_the_names_of_a_tables_columns_are_part_of_what_was_read_once_for_each_table() -> None:
+    blocks = [
+        Block(BlockKind.TABLE, "Porto | 120", row=1, header="City | Limit"),
+        Block(BlockKind.TABLE, "Zurich | 210", row=2, header="City | Limit"),
+        Block(BlockKind.PARAGRAPH, "Breakfast is extra."),
+    ]
+    assert perceiving._whole(Reading("", blocks, "text/csv")) == (
+        "City | Limit\nPorto | 120\n\nZurich | 210\n\nBreakfast is extra."
+    )
 
 
 def test_a_damaged_attachment_says_why_and_harms_no_other(memory: Memory) -> None:

@@ -178,7 +178,7 @@ def _gone(listing: Listing, known: Mapping[str, Document]) -> Sequence[Document]
 
 
 def _refuse_to_empty(listing: Listing, known: Mapping[str, Document]) -> None:
-    """Raises `InputError` when a folder has no files at all, but documents come from it: most likely a lost disk."""
+    """Raise `InputError` when a folder has no files at all, but documents come from it: most likely a lost disk."""
     if not listing.files and (gone := _gone(listing, known)):
         count = "1 document comes" if len(gone) == 1 else f"{len(gone):,} documents come"
         raise InputError(

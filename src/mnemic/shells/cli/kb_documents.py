@@ -75,8 +75,8 @@ def add_documents(
     """Add files, folders, addresses or a text.
 
     PDF, Word, PowerPoint, Excel, web pages and EPUB need mnemic[documents], pictures and scanned pages
-    mnemic[vision]; Markdown, text, CSV, JSON and mail need neither. The same content again is left alone, other content is
-    a new version. A folder is added with those in it; nothing is removed (`mnemic kb sync` does that).
+    mnemic[vision]; Markdown, text, CSV, JSON and mail need neither. The same content again is left alone, other
+    content is a new version. A folder is added with those in it; nothing is removed (`mnemic kb sync` does that).
 
     Ends with 6 when a document could not be read (it says why), with 2 when a source is not there.
     """

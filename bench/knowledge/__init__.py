@@ -1,1 +1,1 @@
-"""What knowledge bases are measured with."""
+"""How well documents are read and found: real public ones of many formats, and forty questions with their places."""

@@ -116,7 +116,7 @@ def row(name: str, found: Load, only: str | None = None) -> str:
 
 def show_memory(samples: Sequence[tuple[float, float]]) -> None:
     tenth = max(1, len(samples) // 10)
-    begin, end = (mean(some) for some in (samples[3 * tenth :][:tenth], samples[-tenth:]))
+    begin, end = (mean(some or samples) for some in (samples[3 * tenth :][:tenth], samples[-tenth:]))
     print(f"\nMemory: {samples[0][0]:,.0f} MB at first, {max(held for held, _ in samples):,.0f} at most; after three")
     print(f"tenths of the time {begin:,.0f} MB beside the views of cubes, in the end {end:,.0f} MB "
           f"({(end / begin - 1) * 100:+.1f}%); the views are {samples[-1][1]:,.1f} MB.")  # fmt: skip

@@ -205,8 +205,8 @@ def live(folder: Path) -> None:
 def shelve(memory: Memory) -> None:
     """Keep a document in two versions, copy it, read it again, and remove it."""
     base = memory.knowledge.create("shelf", user="ann").cube.id
-    for words in ("The garden has tomatoes.", "The garden has pears."):
-        added = memory.knowledge.add(text=words, name="garden.txt", cube=base, user="ann", wait=True)
+    memory.knowledge.add(text="The garden has tomatoes.", name="garden.txt", cube=base, user="ann", wait=True)
+    added = memory.knowledge.add(text="The garden has pears.", name="garden.txt", cube=base, user="ann", wait=True)
     copy = memory.knowledge.create("copy", user="ann").cube.id
     memory.load(list(memory.export(user="ann", cube=base)), user="ann", cube=copy)
     memory.rebuild(user="ann", cube=copy, wait=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +103,7 @@ def test_what_is_added_changed_and_removed_later_is_so_there_too(store: SqlStore
     with closing(store_at(postgres)) as other:
         assert len(view_of(other, cube)) == LARGE + 1 and view_of(other, cube).apart
     with writing(store) as tx:
-        tx.cubes.delete(cube.key)
+        tx.cubes.delete(cube.key, at=datetime.now(UTC))
     assert held(store) == 0
 
 

@@ -108,7 +108,7 @@ def test_a_watch_that_nobody_waits_for_ends(tmp_path: Path, how: str) -> None:
         if how == "close":
             async with watch:
                 await memory.add("hello", user="ann")
-                assert "hello" in (await anext(watch)).content  # it was told from where the block began
+                assert "hello" in (await anext(watch)).text  # it was told from where the block began
                 told = asyncio.create_task(anext(watch))
                 await memory.add("hello again", user="ann")
                 await told

@@ -26,12 +26,13 @@ from mnemic.backends.sql.sqlite import DATABASE_FILE
 from mnemic.backends.sql.store import SqlStore, SqlTransaction
 from mnemic.config import Settings
 from mnemic.errors import EmbedderError
-from mnemic.model.job import EMBED, INGEST, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job, JobState
+from mnemic.model.job import DESCRIBE, EMBED, INGEST, KINDS, ORGANIZE, REFINE, REORGANIZE, RETEXT, Job, JobState
 from mnemic.model.language import Prompt
 from mnemic.runtime.worker import Handler, Stopping, Tick, Worker, Workplace
 from mnemic.services.dispatching import LEASE, Dispatching, Limits
 from mnemic.testing.scripted_model import ScriptedModel, said_to
 from tests.services.contents import Row, contents, ids_in, rows_of
+from tests.services.described import is_described, say_with_attachments, sensed
 from tests.services.opened import SteppedClock, talk
 from tests.services.scripted import reply, statement
 from tests.services.shelved import PlainReader
@@ -201,6 +202,11 @@ def with_a_changed_document(folder: Path) -> None:
         memory.knowledge.add("\f".join(changed).encode(), name="guide", cube=cube, user="ann")
 
 
+def with_attachments(folder: Path) -> None:
+    with opened(folder, START) as (memory, _, _):
+        say_with_attachments(memory)
+
+
 @dataclass(frozen=True)
 class Work:
     """What makes work for a kind, in how many steps (ticks) and writes it is done at least, and what it must make."""
@@ -258,6 +264,7 @@ WORK = {
             and ("job", INGEST, "queued") not in found
         ),
     ),
+    DESCRIBE: Work(with_attachments, ticks=5, writes=11, makes=is_described),
     REORGANIZE: Work(
         to_be_put_in_order,
         ticks=1,
@@ -380,11 +387,12 @@ class Undisturbed:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_steps() -> Iterator[None]:
+def small_steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name, size in STEPS.items():
             patch.setattr(name, size)
         patch.setattr("mnemic.wiring.knowledge.readers_of", lambda settings: PlainReader())
+        sensed(patch, tmp_path_factory.mktemp("fetched"))
         yield
 
 

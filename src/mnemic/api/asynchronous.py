@@ -100,6 +100,7 @@ class AsyncMemory:
         agent: str | int | None = None,
         cube: str | None = None,
         task: str | int | None = None,
+        learn: Sequence[str] | str | None = None,
         wait: bool = False,
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them."""
@@ -111,6 +112,7 @@ class AsyncMemory:
             agent=agent,
             cube=cube,
             task=task,
+            learn=learn,
             wait=wait,
         )
 

@@ -115,6 +115,7 @@ class Memory:
         agent: str | int | None = None,
         cube: str | None = None,
         task: str | int | None = None,
+        learn: Sequence[str] | str | None = None,
         wait: bool = False,
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them.
@@ -122,11 +123,13 @@ class Memory:
         A message is a string or an object with role, content (a string or parts), name (the speaker), at (when it was
         said), id (your own, unique in its session) and metadata. All are stored or none. A message that is stored
         already (same id, or same session, speaker, time and words) is skipped and named in the reply. `task` is a name
-        of your own under which the background work of many calls can be looked at (`jobs.task`). With `wait`, the
-        background work that refines it is finished first. Raises `InputError` naming the field, `ConflictError` when
-        an id is taken by other content.
+        of your own under which the background work of many calls can be looked at (`jobs.task`). What people say goes
+        into the knowledge bases `learn` too, when these learn and the user is an editor of each. With `wait`, the work
+        that refines it is finished first. Raises `InputError` naming the field, `ConflictError` for an id taken.
         """
-        added = self._parts.remember.add(messages, user=user, session=session, agent=agent, cube=cube, task=task)
+        added = self._parts.remember.add(
+            messages, user=user, session=session, agent=agent, cube=cube, task=task, learn=learn
+        )
         self._parts.worker.wake()
         if wait and added.job is not None:
             self._parts.waiting.wait(added.cube, [added.job], user=str(user))

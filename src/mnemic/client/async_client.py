@@ -95,6 +95,7 @@ class AsyncClient:
         agent: str | int | None = None,
         cube: str | None = None,
         task: str | int | None = None,
+        learn: Sequence[str] | str | None = None,
         wait: bool = False,
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them."""
@@ -107,6 +108,7 @@ class AsyncClient:
             agent=agent,
             cube=cube,
             task=task,
+            learn=learn,
             wait=wait,
         )
 

@@ -88,6 +88,7 @@ class Client:
         agent: str | int | None = None,
         cube: str | None = None,
         task: str | int | None = None,
+        learn: Sequence[str] | str | None = None,
         wait: bool = False,
     ) -> Added:
         """Store messages verbatim; when it returns they are on disk and the next `search` finds them."""
@@ -100,6 +101,7 @@ class Client:
             agent=agent,
             cube=cube,
             task=task,
+            learn=learn,
             wait=wait,
         )
 

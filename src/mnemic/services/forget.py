@@ -17,6 +17,7 @@ from mnemic.core.erasure import leaks, marks, remains, without
 from mnemic.core.intake import check_flag, check_id
 from mnemic.core.mentions import is_part, mentions, phrase_of
 from mnemic.errors import InputError, NotFoundError
+from mnemic.model.caller import Power
 from mnemic.model.job import ORGANIZE
 from mnemic.model.memory import Memory, MemoryKind, Version
 from mnemic.model.receipt import Forgotten
@@ -28,6 +29,7 @@ from mnemic.services.indexing import put_memory
 from mnemic.services.promoting import DERIVED
 from mnemic.services.queueing import enqueue
 from mnemic.services.remaking import remake_segments
+from mnemic.services.sayings import copies_of
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import writable
 from mnemic.text import stem
@@ -90,6 +92,7 @@ class Forget:
                 removed: Counter[str] = Counter(tx.erasing.everything(target.key))
             else:
                 removed = self._erase(tx, target, targets, revision)
+            removed += self._erase_copies(tx, target, user, None if everything else targets.messages)
             removed += _replies(tx, target)
             removed["file"] += self._files.doom(tx, target)
             if removed.total():
@@ -138,6 +141,18 @@ class Forget:
         tx.changes.erase(cube.key, [*targets.memories, *changed], list(erased))
         if removed.total():  # what is left may be read and promoted anew
             enqueue(tx, cube.key, ORGANIZE, self._clock.now())
+        return removed
+
+    def _erase_copies(self, tx: Transaction, cube: Cube, user: object, messages: Sequence[str] | None) -> Counter[str]:
+        """Erase what knowledge bases have learned of messages (None: of all of a cube)."""
+        removed: Counter[str] = Counter()
+        principal = self._scoping.principal(user, Power.WRITE)
+        ids = None if messages is None else list(messages)
+        for base, copies in list(copies_of(self._scoping, tx, principal, cube, ids)):
+            revision = tx.cubes.touch(base.key)
+            tx.turns.wait_for(base.key)
+            removed += self._erase(tx, base, Targets(messages=tuple(copies)), revision)
+            removed += _replies(tx, base)
         return removed
 
     def _prune(

@@ -7,7 +7,7 @@ embedder fails, messages are stored all the same and found by their words; the r
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
@@ -19,7 +19,7 @@ from mnemic.ids import new_id
 from mnemic.model.caller import Power
 from mnemic.model.index import Vector
 from mnemic.model.job import EMBED, ORGANIZE
-from mnemic.model.message import Page, Session, StoredMessage
+from mnemic.model.message import MessageRole, Page, Session, StoredMessage
 from mnemic.model.receipt import Added, Skipped
 from mnemic.model.scope import Cube
 from mnemic.ports.clock import Clock
@@ -28,6 +28,7 @@ from mnemic.ports.store import SessionTail, Store, Transaction
 from mnemic.services.attaching import Attaching
 from mnemic.services.indexing import message_entries
 from mnemic.services.queueing import enqueue
+from mnemic.services.sayings import check_bases, learning_bases, pointer
 from mnemic.services.scoping import Scoping
 from mnemic.text import passages
 
@@ -60,6 +61,7 @@ class Prepared:
     empty: tuple[Skipped, ...]
     notes: tuple[str, ...]
     task: str | None = None
+    learn: tuple[str, ...] = ()
 
 
 class Remember:
@@ -93,9 +95,12 @@ class Remember:
         agent: object = None,
         cube: object = None,
         task: object = None,
+        learn: object = None,
     ) -> Added:
         """Store messages; see `Memory.add`."""
+        bases = check_bases(learn)
         prepared = self.prepare(messages, user=user, session=session, agent=agent, cube=cube, task=task)
+        prepared = replace(prepared, learn=bases)
         self._keep_files(prepared)
         try:
             stored = self._write(prepared)
@@ -137,6 +142,7 @@ class Remember:
 
     def put(self, tx: Transaction, prepared: Prepared) -> tuple[Cube, Added]:
         """Store what was prepared in the caller's transaction; return the cube that it went to, and the receipt."""
+        bases = learning_bases(self._scoping, tx, prepared.user, prepared.learn)
         cube = self._scoping.for_write(tx, prepared.user, prepared.cube)
         filled, pieces, session = prepared.filled, prepared.pieces, prepared.session
         if not filled:  # no session is made for nothing
@@ -157,8 +163,13 @@ class Remember:
         self._attaching.note(tx, cube, list(zip(stored, brought, strict=True)), prepared.now)
         if prepared.task is not None and job is not None:
             tx.jobs.note_task(cube.key, prepared.task, job)
+        notes = prepared.notes
+        for base in bases:
+            told = [message for message in stored if message.role is MessageRole.USER]
+            if _learn(tx, base, cube, told, {fresh[number]: pieces[number] for number in fresh}, self._gap):
+                notes += (f"remembered in the knowledge base {base.name!r} too",)
         left = tuple(sorted((*prepared.empty, *skipped), key=_by_index))
-        return cube, Added(cube.id, session, tuple(ids), len(stored), left, job, prepared.notes)
+        return cube, Added(cube.id, session, tuple(ids), len(stored), left, job, notes)
 
     def _write(self, prepared: Prepared) -> Added:
         with self._store.write() as tx:
@@ -334,6 +345,45 @@ def _append(
     if any(entry.vector is None for entry in entries):
         enqueue(tx, cube_key, EMBED, now)
     return enqueue(tx, cube_key, ORGANIZE, now)
+
+
+def _learn(
+    tx: Transaction,
+    base: Cube,
+    cube: Cube,
+    told: Sequence[StoredMessage],
+    pieces: Mapping[str, _Piece],
+    gap: timedelta,
+) -> bool:
+    """Store copies of messages in a knowledge base; tell whether there were any."""
+    known = tx.messages.get(base.key, [message.id for message in told])
+    told = [message for message in told if message.id not in known]
+    if not told:
+        return False
+    latest = max(message.said_at for message in told)
+    revision = tx.cubes.touch(base.key, said_at=latest)
+    tail = tx.messages.tail(base.key, told[0].session, session_id=new_id(), at=latest)
+    copies = [
+        replace(
+            message,
+            cube_key=base.key,
+            session_id=tail.session.id,
+            page_id=None,
+            position=0,
+            content=message.text,
+            external_id=None,
+            metadata=pointer(cube, message.session, message.id),
+        )
+        for message in told
+    ]
+    own = [replace(pieces[message.id], message=_unnamed(pieces[message.id].message, message.id)) for message in told]
+    _append(tx, tail, copies, own, revision, told[0].stored_at, gap)
+    return True
+
+
+def _unnamed(message: Incoming, id_: str) -> Incoming:
+    """Return a message as a copy is known in its session: by the id of the one that was said."""
+    return replace(message, external_id=None, dedupe=f"learned:{id_}")
 
 
 def _place(

@@ -356,6 +356,22 @@ def test_a_part_may_refer_to_what_is_stored_in_its_own_cube_only(memory: Memory)
     assert not memory.list(user="bob")
 
 
+@pytest.mark.parametrize(
+    "told, fault",
+    [
+        ({"size": 3}, r"content\[0\]\.blob\.size: is 3; the stored file has"),
+        ({"size": 10**30}, r"content\[0\]\.blob\.size: is 1,000"),
+        ({"media": "application/pdf"}, r"blob\.media: is 'application/pdf'; the stored file is image/png"),
+        ({"media": "image/jpeg"}, r"blob\.media: is 'image/jpeg'; the stored file is image/png"),
+    ],
+)
+def test_a_part_that_refers_to_a_file_tells_the_truth_about_it(memory: Memory, told: Any, fault: str) -> None:
+    part = memory.get(say(memory, image("|Mine")), user="ann").content[0]  # type: ignore[union-attr]  # a message
+    with pytest.raises(InputError, match=fault):
+        say(memory, {**part, "blob": {**part["blob"], **told}})
+    assert len(memory.list(user="ann")) == 1
+
+
 def test_an_attachment_is_seen_by_who_may_read_its_cube(memory: Memory) -> None:
     message = say(memory, image("cat"))
     found = only(memory, message)

@@ -21,7 +21,11 @@ from tests.interaction.http_served import guarded, serving
 
 TEXT = (ROOT / "docs" / "knowledge.md").read_text("utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-SHOWN = ["ready 2\nhandbook.md, Opening hours | ", "handbook.md ready\nb'# Opening hours'"]
+SHOWN = [
+    "ready 2\nhandbook.md, Opening hours | ",
+    "handbook.md ready\nb'# Opening hours'",
+    "The boiler of house 7 was replaced by a heat pump.",
+]
 
 
 def test_each_example_runs_and_shows_what_it_promises(

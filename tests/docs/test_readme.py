@@ -12,7 +12,7 @@ from tests.conventions.sources import ROOT
 from tests.interaction.http_served import guarded, serving
 
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)
-PROMISED = [["Porto", "nurse"], ["ann moved to Porto", "\nPorto\n"]]
+PROMISED = [["Porto", "nurse"], ["travel.md", "three weeks in advance"], ["ann moved to Porto", "\nPorto\n"]]
 """What each example prints."""
 
 

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.model.document import Document, DocumentState, DocumentVersion, Origin
-from mnemic.shells.cli import kb_documents, kb_waiting
+from mnemic.model.document import Document, DocumentState, DocumentVersion, Locator, Origin
+from mnemic.model.memory import Source
+from mnemic.model.query import Hit
+from mnemic.shells.cli import kb_documents, kb_waiting, showing_kb
+from mnemic.shells.cli.showing import cited
 from mnemic.testing.loopback import Answer, Loopback, Request
 from tests.interaction.terminal import Terminal
 from tests.unit.made_pdf import MadePage, made_pdf
 
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
 TEXT = {"content-type": "text/plain"}
 
 
@@ -44,6 +48,43 @@ def test_a_file_is_added_read_and_found_in_its_passages(terminal: Terminal, pape
     chunks = terminal.json("kb", "chunks", "boiler.md", "--kind", "passage")
     assert "serviced in May" in chunks[0]["text"]
     assert "serviced in May" in terminal.type("kb", "chunks", "boiler.md").out
+
+
+def test_answers_and_results_name_document_and_headings(terminal: Terminal, papers: Path) -> None:
+    (papers / "stove.md").write_text("# Stove\n\nThe stove was serviced in June.\n")
+    terminal.type("kb", "add", str(papers))
+    assert "boiler.md, Boiler" in terminal.type("search", "When was the boiler serviced?").out
+    said = terminal.type("ask", "When was the boiler serviced?")
+    assert "boiler.md, Boiler" in said.out and "serviced in May" in said.out
+
+
+def test_each_passage_that_is_cited_is_shown_with_its_place() -> None:
+    places = [Locator("d", "guide.pdf", 1, page=page) for page in (3, 7)]
+    hits = [
+        Hit(
+            f"chunk-{place.page}",
+            "chunk",
+            "words",
+            0.9,
+            NOW,
+            "",
+            "",
+            "cube",
+            (Source("", "words", NOW, locator=place),),
+        )
+        for place in places
+    ]
+    assert [str(source.locator) for source in cited(hits)] == ["guide.pdf, p. 3", "guide.pdf, p. 7"]
+
+
+def test_what_fails_for_want_of_an_extra_is_told_once_with_what_to_do_then() -> None:
+    version = DocumentVersion(
+        "v", "d", 1, DocumentState.FAILED, NOW, error="a.pdf cannot be read: it needs pip install 'mnemic[documents]'"
+    )
+    document = Document("d", "c", 1, "a.pdf", Origin.FILE, "", NOW, version)
+    told = [str(line) for line in showing_kb.failures([document])]
+    assert told[0] == "a.pdf: cannot be read: it needs pip install 'mnemic[documents]'"
+    assert "mnemic kb refresh" in told[1]
 
 
 def test_the_same_file_again_is_nothing_new(terminal: Terminal, papers: Path) -> None:

@@ -16,7 +16,9 @@ from mnemic.acting import acting
 from mnemic.errors import FetchError, InputError, InputFaults, JobError, NotFoundError, TooLargeError, WaitTimeoutError
 from mnemic.model.attachment import AttachmentKind, AttachmentState
 from mnemic.model.caller import LOCAL
+from mnemic.model.reading import Block, BlockKind, Reading
 from mnemic.model.seen import Utterance
+from mnemic.services import perceiving
 from mnemic.testing.scripted_model import ScriptedModel, outage, said_to
 from tests.services.opened import Clock, open_memory
 from tests.services.sensing import (
@@ -132,6 +134,17 @@ def test_files_are_read_and_a_passage_deep_inside_is_found(memory: Memory) -> No
     assert (read.kind, read.name, read.media) == (AttachmentKind.FILE, "notes.txt", "application/octet-stream")
     assert read.text == text
     assert memory.attachments.file(read.id, user="ann") == text.encode()
+
+
+def test_the_names_of_a_tables_columns_are_part_of_what_was_read_once_for_each_table() -> None:
+    blocks = [
+        Block(BlockKind.TABLE, "Porto | 120", row=1, header="City | Limit"),
+        Block(BlockKind.TABLE, "Zurich | 210", row=2, header="City | Limit"),
+        Block(BlockKind.PARAGRAPH, "Breakfast is extra."),
+    ]
+    assert perceiving._whole(Reading("", blocks, "text/csv")) == (
+        "City | Limit\nPorto | 120\n\nZurich | 210\n\nBreakfast is extra."
+    )
 
 
 def test_a_damaged_attachment_says_why_and_harms_no_other(memory: Memory) -> None:
@@ -341,6 +354,22 @@ def test_a_part_may_refer_to_what_is_stored_in_its_own_cube_only(memory: Memory)
     with pytest.raises(InputError, match=r"blob\.digest: names a file that is not stored here"):
         say(memory, part, user="bob")
     assert not memory.list(user="bob")
+
+
+@pytest.mark.parametrize(
+    "told, fault",
+    [
+        ({"size": 3}, r"content\[0\]\.blob\.size: is 3; the stored file has"),
+        ({"size": 10**30}, r"content\[0\]\.blob\.size: is 1,000"),
+        ({"media": "application/pdf"}, r"blob\.media: is 'application/pdf'; the stored file is image/png"),
+        ({"media": "image/jpeg"}, r"blob\.media: is 'image/jpeg'; the stored file is image/png"),
+    ],
+)
+def test_a_part_that_refers_to_a_file_tells_the_truth_about_it(memory: Memory, told: Any, fault: str) -> None:
+    part = memory.get(say(memory, image("|Mine")), user="ann").content[0]  # type: ignore[union-attr]  # a message
+    with pytest.raises(InputError, match=fault):
+        say(memory, {**part, "blob": {**part["blob"], **told}})
+    assert len(memory.list(user="ann")) == 1
 
 
 def test_an_attachment_is_seen_by_who_may_read_its_cube(memory: Memory) -> None:

@@ -282,8 +282,22 @@ def test_what_people_say_later_stands_above_the_passage_that_it_corrects_with_th
     assert right.score >= wrong.score
     assert right.note == "corrects handbook.txt, p. 2: Employees have 25 days of vacation per year."
     assert wrong.note.startswith("corrected 2026-03-04 by ann: We have 30 days of vacation now.")
-    assert wrong.metadata["corrected_by"] == said
+    assert wrong.metadata["corrected_by"] == [said]
     assert "[corrected 2026-03-04 by ann" in desk.memory.context("How many days of vacation?", user="ann").text
+
+
+def test_each_sentence_of_a_passage_is_corrected_by_what_was_said_of_it_last(desk: Desk) -> None:
+    text = "Meals are refunded up to 45 euros a day. Receipts come within thirty days. The travel desk closes at six."
+    desk.memory.knowledge.add(text=text, name="travel.txt", cube=desk.base, user="ann", wait=True)
+    meals = desk.say("The travel handbook is wrong: meals are refunded up to 60 euros a day now.")
+    closing = desk.say("The travel desk closes at five now.")
+    found = passage(desk.ask("How much are meals refunded?"), "45 euros")
+    assert found.metadata["corrected_by"] == [closing, meals]
+    assert "60 euros" in found.note and "at five" in found.note
+    assert desk.memory.ask("When does the travel desk close?", user="ann").text == "At five"
+    assert "60 euros" in desk.memory.ask("How much are meals refunded?", user="ann").text
+    desk.say("The travel desk closes at six.")
+    assert passage(desk.ask("When does the travel desk close?"), "45 euros").metadata["corrected_by"] == [meals]
 
 
 def test_an_answer_does_not_repeat_what_was_corrected(desk: Desk) -> None:

@@ -105,6 +105,16 @@ def test_a_loaded_base_is_the_exported_one(source: tuple[Memory, str], other: Me
     assert other.jobs.list(user="ann", cube=there, open_only=True) == ()
 
 
+def test_documents_are_loaded_into_knowledge_bases_only(source: tuple[Memory, str], other: Memory) -> None:
+    memory, base = source
+    trip = other.cubes.create("trip", user="ann").id
+    for where in (None, trip):
+        with pytest.raises(InputError, match="is no knowledge base, and the file holds documents"):
+            other.load(memory.export(user="ann", cube=base), user="ann", cube=where)
+    assert not other.search("plover", user="ann").hits
+    assert not other.search("plover", user="ann", cubes=[trip]).hits
+
+
 def test_a_loaded_base_goes_on_with_new_versions(source: tuple[Memory, str], other: Memory) -> None:
     memory, base = source
     there = new_base(other).id

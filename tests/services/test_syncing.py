@@ -80,12 +80,40 @@ def test_only_what_differs_is_written_and_only_what_is_gone_is_removed(kept: Kep
 
 def test_what_is_gone_stays_when_it_is_not_to_be_removed(kept: Kept) -> None:
     kept.put("a.txt", "one")
+    kept.put("b.txt", "two")
     kept.sync()
     (kept.folder / "a.txt").unlink()
     assert kept.sync(remove=False).removed == ()
-    assert list(kept.documents()) == ["a.txt"]
+    assert list(kept.documents()) == ["a.txt", "b.txt"]
     assert kept.sync().removed == ["a.txt"]
-    assert kept.documents() == {}
+    assert list(kept.documents()) == ["b.txt"]
+
+
+def test_a_folder_that_is_suddenly_empty_erases_nothing_and_says_what_to_do(kept: Kept) -> None:
+    kept.put("a.txt", "one")
+    kept.put("deep/b.txt", "two")
+    kept.sync()
+    unmounted = kept.folder.rename(kept.folder.with_name("disk"))
+    kept.folder.mkdir()
+    (kept.folder / ".mounted-here").touch()
+    with pytest.raises(InputError, match=r"has no files, but 2 documents come from it.*remove=False") as refused:
+        kept.sync()
+    assert refused.value.field == "folder"
+    with pytest.raises(InputError, match="2 documents come from it"):
+        next(kept.memory.knowledge.watch_folder(kept.folder, cube=kept.cube, user="ann"))
+    assert sorted(kept.documents()) == ["a.txt", "deep/b.txt"]
+    assert kept.sync(remove=False).removed == ()
+    kept.folder.rename(kept.folder.with_name("mountpoint"))
+    unmounted.rename(kept.folder)
+    (kept.folder / "a.txt").unlink()
+    assert (kept.sync().same, sorted(kept.documents())) == (1, ["deep/b.txt"])
+
+
+def test_a_folder_that_was_always_empty_is_in_step(kept: Kept) -> None:
+    kept.memory.knowledge.add(text="handed over", name="note.txt", cube=kept.cube, user="ann")
+    synced = kept.sync()
+    assert (synced.added, synced.changed, synced.same, list(synced.removed)) == ([], [], 0, [])
+    assert sorted(kept.documents()) == ["note.txt"]
 
 
 def test_documents_of_other_folders_and_from_elsewhere_are_never_touched(kept: Kept, tmp_path: Path) -> None:

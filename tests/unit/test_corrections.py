@@ -43,10 +43,14 @@ CORRECTIONS = [
     ("The policy is outdated, laptops are replaced every three years.", "Laptops are replaced every five years."),
     ("I checked with HR: employees get 30 days of vacation.", "Employees have 25 days of vacation per year."),
     ("Pets are not allowed in the office.", "Pets are allowed in the office."),
+    ("The travel desk closes at five now.", "The travel desk closes at six."),
+    ("The travel desk closes at 5 pm now.", "The travel desk closes at six."),
 ]
 """A statement, and the sentence that it corrects."""
 
 OTHERS = [
+    ("The travel desk closes at 6 pm.", "The travel desk closes at six."),
+    ("Ten people sat at six desks.", "The travel desk closes at six."),
     ("Leave is 30 days.", "Sick leave is 10 days."),
     ("The notice period is 6 weeks.", "During probation the notice period is 2 weeks."),
     ("Version 2 of the tool is out now.", "Version 1 of the tool needs Python 3.9."),

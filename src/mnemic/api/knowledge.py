@@ -102,8 +102,9 @@ class Knowledge:
         """Bring a knowledge base in step with a folder of this machine: new and changed files are added.
 
         Documents are named by their path in the folder. With `remove`, documents of this folder whose file is gone are
-        erased. Hidden files, links that lead out, and what is no plain file are left out and told; a file that no
-        reader takes is a document that has failed.
+        erased; a folder that has no files at all any more (a disk that is not mounted) raises `InputError` instead.
+        Hidden files, links that lead out, and what is no plain file are left out and told; a file that no reader takes
+        is a document that has failed.
         """
         synced = self._parts.syncing.sync(folder, cube=cube, user=user, remove=remove)
         self._parts.worker.wake()

@@ -50,6 +50,13 @@ _WORDED = dict(
 _ORDINALS: Final = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _WORDED |= {word: number for number, word in enumerate(_ORDINALS, start=1)}
 _IN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_WORDED)})\b", re.IGNORECASE)
+_HOUR: Final = re.compile(
+    rf"(?<=\bat )(?P<hour>{'|'.join(list(_WORDED)[:12])}|noon|midnight)\b(?:\s+o'clock)?"
+    r"(?=\s*(?:$|[.,;:!)]|(?:now|sharp|on|in|every|each|and|instead|not|today|from)\b))",
+    re.IGNORECASE,
+)
+"""Hours in words: closes at six."""
+
 _BOUND: Final = re.compile(
     r"(?:\b(?:at least|at most|up to|(?:no )?(?:more|less|fewer) than|about|around|roughly|nearly|"
     r"almost|over|under|below|above|approximately|circa|minimum(?: of)?|maximum(?: of)?|within|some)"
@@ -211,6 +218,17 @@ def read_assertion(text: str) -> Assertion:
     )
 
 
+def clock_words(text: str) -> str:
+    """Return the first time of day that a sentence names, as it stands there: "at five", "9:30"; empty when none."""
+    found = _TIME.search(text) or _HOUR.search(text)
+    if found is None:
+        return ""
+    before = re.search(
+        r"\b(?:at|from|until|till|by|before|after|around|about)\s+$", text[: found.start()], re.IGNORECASE
+    )
+    return text[before.start() if before else found.start() : found.end()].strip()
+
+
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match.group())
 
@@ -229,8 +247,8 @@ def _values(text: str) -> tuple[tuple[Value, ...], list[tuple[int, int]]]:
             take(match, value)
     for match in _WEEKDAY.finditer(text):
         take(match, Value("weekday", match["day"].lower()))
-    for match in _TIME.finditer(text):
-        take(match, Value("time", _clock(match["first"]) + (f"-{_clock(match['last'])}" if match["last"] else "")))
+    for match in (*_TIME.finditer(text), *_HOUR.finditer(text)):
+        take(match, Value("time", _hours(match)))
     for match in _NUMBER.finditer(text):
         take(match, _number(match, text))
     for match in _IN_WORDS.finditer(text):
@@ -256,6 +274,12 @@ def _date(match: re.Match[str], text: str) -> Value | None:
     if day is None and not parts["year4"] and not _PREPOSITION.search(text[: match.start()]):
         return None
     return Value("date" if day else "month", f"{month}/{int(day)}" if day else str(month))
+
+
+def _hours(match: re.Match[str]) -> str:
+    if match.re is _HOUR:
+        return f"{_WORDED.get(match['hour'].lower(), 12)}:00"
+    return _clock(match["first"]) + (f"-{_clock(match['last'])}" if match["last"] else "")
 
 
 def _clock(told: str) -> str:

@@ -61,27 +61,32 @@ class Judged:
 def judge(said: str, passage: str, *, under: str = "") -> Judged | None:
     """Return what a later statement makes of a passage; None when it is about something else, or when that is not sure.
 
+    A sentence that it corrects goes before one that it confirms. `under` is as in `judgements`.
+    """
+    found = list(judgements(said, passage, under=under))
+    return next((each for each in found if each.verdict is Verdict.CORRECTS), found[0] if found else None)
+
+
+def judgements(said: str, passage: str, *, under: str = "") -> Iterator[Judged]:
+    """Yield what a later statement makes of each sentence of a passage that it is about.
+
     `under` is what the passage stands under: the name of its document and its headings.
     """
     context = frozenset(content_terms(under)) | _WORDS_FOR_IT
     wrong = bool(_WRONG.search(said))
     told = [each for each in _told(said) if each.about or each.names]
     if not told:
-        return None
+        return
     known = frozenset(content_terms(passage)) | context
     told = [each for each in told if each.about <= known]
-    if not told:
-        return None
-    best: Judged | None = None
     for start, end in _spans(passage):
         sentence = read_assertion(passage[start:end])
-        for each in told:
-            verdict = _verdict(each, sentence, context, wrong=wrong)
-            if verdict is Verdict.CORRECTS:
-                return Judged(verdict, start, end, each.text)
-            if verdict is not None:
-                best = best or Judged(verdict, start, end, each.text)
-    return best
+        verdicts = [(_verdict(each, sentence, context, wrong=wrong), each.text) for each in told]
+        for wanted in (Verdict.CORRECTS, Verdict.CONFIRMS):
+            words = next((text for verdict, text in verdicts if verdict is wanted), None)
+            if words is not None:
+                yield Judged(wanted, start, end, words)
+                break
 
 
 def _told(said: str) -> Iterator[Assertion]:
@@ -195,7 +200,7 @@ def _other_value(said: Assertion, written: Assertion, *, explicit: bool) -> Verd
         theirs = [other for other in written.values if _alike(value, other)]
         if not theirs:
             return None  # it has a value of which the document says nothing
-        same = [other for other in theirs if other.value == value.value]
+        same = [other for other in theirs if _same(value, other)]
         if same:
             verdict = verdict or Verdict.CONFIRMS
             continue
@@ -212,6 +217,14 @@ def _other_value(said: Assertion, written: Assertion, *, explicit: bool) -> Verd
         whole = bool(written.about) and said.about >= written.about
         return Verdict.CONFIRMS if whole and not written.values else None
     return verdict
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Tell whether two values may be the same; of hours, it is not always said which half of the day is meant."""
+    if one.kind != "time" or "-" in one.value:
+        return one.value == other.value
+    (hour, minutes), (their, theirs) = one.value.split(":"), other.value.split(":")
+    return (int(hour) % 12, minutes) == (int(their) % 12, theirs)
 
 
 def _alike(one: Value, other: Value) -> bool:

@@ -41,9 +41,13 @@ def render(hit: Hit) -> str:
 
 
 def _quoted(hit: Hit, locator: Locator) -> str:
-    words = " ".join(hit.text.split()).replace(_OPENS, "\u2039").replace(_CLOSES, "\u203a")  # so that none ends it
-    place = " ".join(str(locator).split())
+    words, place = _set_apart(hit.text), _set_apart(str(locator))  # names and headings come from outside too
     return f"(document) {place}{_noted(hit)}: {_OPENS}{words}{_CLOSES}"  # the note comes first: what is long is cut
+
+
+def _set_apart(text: str) -> str:
+    """Return words of one line that neither begin nor end a quotation."""
+    return " ".join(text.split()).replace(_OPENS, "\u2039").replace(_CLOSES, "\u203a")
 
 
 def _noted(hit: Hit) -> str:

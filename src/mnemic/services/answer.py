@@ -159,7 +159,8 @@ class AnswerService:
         with self._store.read() as tx:
             for cube in self._scoping.for_read(tx, user, cubes, bound=True).cubes:
                 ids = [hit.id for hit in hits if hit.kind == "message" and hit.cube == cube.id]
-                ids += [source.message_id for hit in hits if hit.kind != "message" for source in hit.sources]
+                stands_on = [source.message_id for hit in hits if hit.kind != "message" for source in hit.sources]
+                ids += [each for each in stands_on if each]  # a passage of a document stands on no message
                 memories = tx.memories.get(cube.key, tx.memories.of_messages(cube.key, ids) if ids else [])
                 for memory in memories.values():
                     found.extend(_version_hit(memory, each, cube.id) for each in _versions_over(memory, at))

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from mnemic.core.attaching import AttachmentLimits, Brought, Intake
 from mnemic.core.intake import check_flag, check_id
+from mnemic.core.media import media_of
 from mnemic.core.stripping import KEEPS, stripped
 from mnemic.errors import InputError, NotFoundError, ReadError
 from mnemic.ids import new_id
@@ -28,6 +29,8 @@ from mnemic.services.queueing import enqueue
 from mnemic.services.scoping import Scoping
 from mnemic.services.targets import readable
 from mnemic.wire.sources import checked_file
+
+_HEAD = 4_096  # bytes that say what a file is
 
 NOT_FETCHED = "what is at addresses is not fetched; turn on fetch_attachments, or give its bytes"
 """What is said of an attachment that is only an address, where settings do not allow to fetch it."""
@@ -100,13 +103,31 @@ class Attaching:
         )
 
     def _check_there(self, tx: Transaction, cube: Cube, brought: Sequence[Brought]) -> None:
-        """Raise `InputError` for a part that refers to a file which is not stored in this cube."""
+        """Raise `InputError` for a part that refers to a file which is not stored in this cube, or is another one."""
         named = {each.digest: each for each in brought if each.data is None and each.digest}
         missing = named.keys() - set(tx.blobs.known(cube.key, list(named))) if named else set()
         for digest in sorted(missing):
             raise InputError(
                 f"{named[digest].place}.blob.digest", "names a file that is not stored here; give its bytes"
             )
+        for each in brought:
+            if each.data is None and each.digest:
+                self._check_same(cube.id, each)
+
+    def _check_same(self, cube_id: str, brought: Brought) -> None:
+        """Raise `InputError` when a part that refers to a stored file tells other things of it than hold.
+
+        What it tells decides how the file is served: a picture that went for something else would keep its EXIF.
+        """
+        if not self._blobs.has(cube_id, brought.digest):
+            return  # `BlobKeeper.note` says so
+        with self._blobs.open(cube_id, brought.digest) as file:
+            head, size = file.read(_HEAD), file.seek(0, io.SEEK_END)
+        if size != brought.size:
+            raise InputError(f"{brought.place}.blob.size", f"is {brought.size:,}; the stored file has {size:,} bytes")
+        media = media_of(head, brought.media, brought.kind)
+        if media != brought.media:
+            raise InputError(f"{brought.place}.blob.media", f"is {brought.media!r}; the stored file is {media}")
 
     def _read(self, path: str, place: str) -> bytes:
         file = checked_file(path, place, folder="give the files in it one by one")

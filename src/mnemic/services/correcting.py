@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from mnemic.core.answering import CORRECTED
-from mnemic.core.corrections import Judged, Verdict, judge
+from mnemic.core.corrections import Judged, Verdict, judgements
 from mnemic.core.passages import place_of
 from mnemic.model.index import CHUNK
 from mnemic.model.message import MessageRole
@@ -21,7 +21,7 @@ from mnemic.ports.store import Transaction
 from mnemic.text import content_terms, shorten
 
 CORRECTED_BY: Final = "corrected_by"
-"""The key in a passage's metadata that has the id of what corrects it."""
+"""The key in a passage's metadata that has the ids of what corrects it."""
 
 PASSAGES: Final = 12
 """Passages of a search that are looked at, the best."""
@@ -37,23 +37,25 @@ def with_corrections(tx: Transaction, cubes: Sequence[Cube], hits: Sequence[Hit]
     passages = [hit for hit in hits if hit.kind == CHUNK][:PASSAGES]
     said = [hit for hit in hits if hit.locator is None and _words(hit)][:STATEMENTS]
     said.sort(key=lambda hit: hit.said_at, reverse=True)
-    notes: dict[str, str] = {}
-    facts: dict[str, Mapping[str, str]] = {}
+    notes: dict[str, dict[str, None]] = {}
+    facts: dict[str, Mapping[str, list[str]]] = {}
     for passage in passages if said else ():
-        found = _correction(tx, cubes, passage, said)
-        if found is None:
-            continue
-        hit, judged = found
-        wrong = " ".join(passage.text[judged.start : judged.end].split())
-        who = hit.speaker or "somebody"
-        notes[passage.id] = f"corrected {hit.said_at:%Y-%m-%d} by {who}: {shorten(judged.words, _SHOWN)}"
-        facts[passage.id] = {CORRECTED_BY: hit.id, CORRECTED: passage.text[judged.start : judged.end]}
-        told = f"corrects {place_of(passage.locator) if passage.locator else ''}: {shorten(wrong, _SHOWN)}"
-        notes[hit.id] = "; ".join(dict.fromkeys([*filter(None, [notes.get(hit.id, "")]), told]))
+        corrections = _corrections(tx, cubes, passage, said)
+        for hit, judged in corrections:
+            wrong = " ".join(passage.text[judged.start : judged.end].split())
+            by = f"corrected {hit.said_at:%Y-%m-%d} by {hit.speaker or 'somebody'}: {shorten(judged.words, _SHOWN)}"
+            notes.setdefault(passage.id, {})[by] = None
+            told = f"corrects {place_of(passage.locator) if passage.locator else ''}: {shorten(wrong, _SHOWN)}"
+            notes.setdefault(hit.id, {})[told] = None
+        if corrections:
+            facts[passage.id] = {
+                CORRECTED_BY: list(dict.fromkeys(hit.id for hit, _ in corrections)),
+                CORRECTED: [passage.text[judged.start : judged.end] for _, judged in corrections],
+            }
     return [
         replace(
             hit,
-            note="; ".join(filter(None, (hit.note, notes[hit.id]))),
+            note="; ".join(filter(None, (hit.note, *notes[hit.id]))),
             metadata={**hit.metadata, **facts.get(hit.id, {})},
         )
         if hit.id in notes
@@ -67,27 +69,31 @@ def corrections_first(hits: Sequence[Hit]) -> list[Hit]:
     by_id = {hit.id: hit for hit in hits}
     placed: dict[str, Hit] = {}
     for hit in hits:
-        above = by_id.get(str(hit.metadata.get(CORRECTED_BY, ""))) if hit.kind == CHUNK else None
-        if above is not None and above.id not in placed:
-            placed[above.id] = replace(above, score=max(above.score, hit.score))
+        for corrector in hit.metadata.get(CORRECTED_BY, ()) if hit.kind == CHUNK else ():
+            above = by_id.get(corrector)
+            if above is not None and above.id not in placed:
+                placed[above.id] = replace(above, score=max(above.score, hit.score))
         placed.setdefault(hit.id, hit)
     return list(placed.values())
 
 
-def _correction(tx: Transaction, cubes: Sequence[Cube], passage: Hit, said: Sequence[Hit]) -> tuple[Hit, Judged] | None:
-    """Return what corrects a passage: the newest that is about it, if that says otherwise."""
+def _corrections(tx: Transaction, cubes: Sequence[Cube], passage: Hit, said: Sequence[Hit]) -> list[tuple[Hit, Judged]]:
+    """Return what corrects a passage: of each sentence the newest that is about it counts, if that says otherwise."""
     under = " ".join((str(passage.locator), str(passage.metadata.get("title", ""))))
     held = frozenset(content_terms(passage.text))
+    settled: set[int] = set()  # sentences of which somebody had the last word
+    corrections: list[tuple[Hit, Judged]] = []
     for hit in said:
         if hit.said_at <= passage.said_at:
-            return None  # these and all behind them were said before the document said so
+            break  # these and all behind them were said before the document said so
         words = _words(hit)
         if not held.intersection(content_terms(words)):
             continue
-        judged = judge(words, passage.text, under=under)
-        if judged is not None and _is_of_a_person(tx, cubes, hit):
-            return (hit, judged) if judged.verdict is Verdict.CORRECTS else None
-    return None
+        found = [each for each in judgements(words, passage.text, under=under) if each.start not in settled]
+        if found and _is_of_a_person(tx, cubes, hit):
+            settled.update(each.start for each in found)
+            corrections.extend((hit, each) for each in found if each.verdict is Verdict.CORRECTS)
+    return corrections
 
 
 def _words(hit: Hit) -> str:

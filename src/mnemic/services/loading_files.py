@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import IO, Any, Final, cast
 
 from mnemic.core.archive import Line
+from mnemic.errors import InputError
 from mnemic.model.archive import Record
 from mnemic.model.document import DocumentState, DocumentVersion
 from mnemic.model.index import Entry, Vector
 from mnemic.model.job import DESCRIBE
-from mnemic.model.scope import Cube
+from mnemic.model.scope import Cube, CubeKind
 from mnemic.ports.blobs import Blob, Blobs
 from mnemic.ports.store import Transaction
 from mnemic.services.attached import attachment_entries, attachment_spans
@@ -135,6 +136,10 @@ class LoadingFiles:
     # -- documents -------------------------------------------------------------------------------------------------
 
     def _write_documents(self, lines: Sequence[Line]) -> int:
+        """Store documents. Raises `InputError` for a cube in which nobody could look at them or remove them."""
+        if self._cube.kind is not CubeKind.KNOWLEDGE:
+            told = f"{self._cube.name!r} is no knowledge base, and the file holds documents"
+            raise InputError("cube", f"{told}; `knowledge.create` makes one to load them into")
         here = self._here("document", (line.record["id"] for line in lines))
         new = [self._named(line.record) for line in lines if line.record["id"] not in here]
         self._tx.archive.write(self._cube.key, "document", new)

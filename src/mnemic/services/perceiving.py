@@ -20,6 +20,7 @@ from mnemic.errors import InputError, ModelError, NotFoundError, ReadError, TooL
 from mnemic.model.attachment import Attachment, AttachmentKind, AttachmentState
 from mnemic.model.message import StoredMessage
 from mnemic.model.parts import address_of, media_parts
+from mnemic.model.reading import BETWEEN, Reading
 from mnemic.model.scope import Cube
 from mnemic.model.seen import Line, Seen
 from mnemic.ports.blobs import Blob, Blobs
@@ -179,7 +180,7 @@ class Perceiving:
             return replace(attachment, state=AttachmentState.SKIPPED, error=_NO_READER)
         name = attachment.name or f"attachment {attachment.part}"
         reading = self._senses.reader.read(path, name=name, media=attachment.media, told=_unheard)
-        text = reading.text
+        text = _whole(reading)
         seen: dict[str, Any] = {"pages": reading.pages} if reading.pages else {}
         seen |= {"title": reading.title} if reading.title else {}
         seen |= {"notes": list(reading.notes)} if reading.notes else {}
@@ -209,6 +210,17 @@ class Perceiving:
             state=AttachmentState.READY,
             error="",
         )
+
+
+def _whole(reading: Reading) -> str:
+    """Return all that was read, each table below the names of its columns."""
+    parts: list[str] = []
+    before = ("", "")
+    for block in reading.blocks:
+        named = (block.part, block.header)
+        parts.append(f"{block.header}\n{block.text}" if block.header and named != before else block.text)
+        before = named
+    return BETWEEN.join(parts)
 
 
 def _believed(lines: Sequence[Line]) -> list[Line]:

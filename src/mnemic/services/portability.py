@@ -124,12 +124,12 @@ class Portability:
             yield {**record, "vectors": held.get(key)}
 
     def _parts(self, cube: Cube, page: list[Record]) -> Iterator[Record]:
-        """Yield files in parts. Raises `StoreError` for one that went since the export began."""
+        """Yield files in parts. Raises `StoreError` for one that is not there, or went since the export began."""
         for record in page:
             try:
                 file = self._files.blobs.open(cube.id, record["digest"])
             except NotFoundError as error:
-                told = "a file was forgotten while it was to be exported; export again"
+                told = "a file was forgotten while it was to be exported, or is lost; export again, `check` tells which"
                 raise StoreError(told, digest=record["digest"]) from error
             with file:
                 for part in range(max(1, -(-record["size"] // PART))):

@@ -1,7 +1,8 @@
 """Keeping a knowledge base in step with a folder of this machine: what is new is added, what is gone removed.
 
 A document of a folder is named by its path in it, and its `address` is the folder, so that what comes from elsewhere is
-never touched. Files are compared by their bytes. It can stop anywhere: run again, it goes on.
+never touched. Files are compared by their bytes. A folder without any file is taken for a disk that is not mounted, not
+for the wish to erase everything. It can stop anywhere: run again, it goes on.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ class Syncing:
         with self._store.read() as tx:
             base = base_of(self._scoping, tx, user, cube, role=Role.EDITOR)
         listing = self._folders.list(place)
-        course = _Course(base, user, listing, self._known(base), skipped=list(listing.left_out))
+        known = self._known(base)
+        if removing:
+            _refuse_to_empty(listing, known)
+        course = _Course(base, user, listing, known, skipped=list(listing.left_out))
         for name in listing.files:
             self._take(course, name)
             if len(course.waiting) >= _AT_ONCE:
@@ -143,16 +147,8 @@ class Syncing:
         course.waiting.clear()
 
     def _remove(self, course: _Course) -> Sequence[str]:
-        """Erase documents of the folder whose file is gone; what is left out or cannot be read is not gone."""
-        there = set(course.listing.files)
-        left = [name for name, _ in course.listing.left_out]
-        gone = [
-            document
-            for name, document in course.known.items()
-            if _is_of(document, course.listing.folder)
-            and name not in there
-            and not any(name == each or name.startswith(f"{each}/") for each in left)
-        ]
+        """Erase documents of the folder whose file is gone."""
+        gone = _gone(course.listing, course.known)
         for start in range(0, len(gone), _AT_ONCE):
             some = [document.id for document in gone[start : start + _AT_ONCE]]
             self._library.remove(some, cube=course.base.id, user=course.user)
@@ -166,6 +162,31 @@ def _checked(folder: object) -> str | Path:
     if not isinstance(folder, str | Path) or not str(folder).strip():
         raise InputError("folder", "needs the path of a folder")
     return folder
+
+
+def _gone(listing: Listing, known: Mapping[str, Document]) -> Sequence[Document]:
+    """Return documents of the folder whose file is gone; what is left out or cannot be read is not gone."""
+    there = set(listing.files)
+    left = [name for name, _ in listing.left_out]
+    return [
+        document
+        for name, document in known.items()
+        if _is_of(document, listing.folder)
+        and name not in there
+        and not any(name == each or name.startswith(f"{each}/") for each in left)
+    ]
+
+
+def _refuse_to_empty(listing: Listing, known: Mapping[str, Document]) -> None:
+    """Raise `InputError` when a folder has no files at all, but documents come from it: most likely a lost disk."""
+    if not listing.files and (gone := _gone(listing, known)):
+        count = "1 document comes" if len(gone) == 1 else f"{len(gone):,} documents come"
+        raise InputError(
+            "folder",
+            f"{listing.folder} has no files, but {count} from it; is its disk mounted? Nothing was erased. If the "
+            "files are gone for good, keep the documents (remove=False; --keep on the command line), remove them, "
+            "or delete the knowledge base",
+        )
 
 
 def _is_of(document: Document, folder: str) -> bool:

@@ -136,9 +136,9 @@ def _of_hit(asked: Asked, hit: Hit, rank: int, weights: Mapping[str, float], tim
     ours = is_about(asked, hit)
     for_hit = timely + 3.0 * hit.score + (0.35 if ours else 0.0) + (_CORRECTS if _CORRECTION.search(text) else 0.0)
     found = []
-    wrong = str(hit.metadata.get(CORRECTED, "")) if hit.locator is not None else ""
+    wrong = hit.metadata.get(CORRECTED, ()) if hit.locator is not None else ()
     for place, (start, end) in enumerate(spans):
-        if wrong and (text[start:end] in wrong or wrong in text[start:end]):
+        if any(text[start:end] in each or each in text[start:end] for each in wrong):
             continue
         beside = stems[max(0, place - 1) : place + 2]
         cover, around = share(weights, stems[place]), share(weights, frozenset().union(*beside))

@@ -15,6 +15,7 @@ from typing import Final
 from mnemic.core.answering.asking import Asked
 from mnemic.core.answering.evidence import Sentence
 from mnemic.core.answering.roots import roots
+from mnemic.core.assertions import clock_words
 from mnemic.core.temporal import FoundTime, find_times
 from mnemic.model.moment import Grain, TimeSpan
 
@@ -32,6 +33,7 @@ _VAGUE: Final = re.compile(
 )
 _DATE: Final = re.compile(r"\b\d{4}\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b", re.IGNORECASE)
 _COMING: Final = re.compile(r"\bwhen (?:is|are|will|does|do)\b|\bgoing to\b|\bplan(?:s|ning|ned)?\b|\bupcoming\b")
+_USUALLY: Final = re.compile(r"\bwhen (?:do|does)\b|\bwhat time\b")  # and not on which day it once was
 _NUMBERS: Final = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
@@ -58,6 +60,8 @@ def date_answer(asked: Asked, sentences: Sequence[Sentence]) -> Dated | None:
         told = [each for each in find_times(sentence.text, sentence.said_at) if _tells(each, sentence)]
         if time is None or len(told) > 1:
             return None
+    elif _USUALLY.search(asked.low) and (hour := clock_words(sentence.text)):
+        return Dated(hour[:1].upper() + hour[1:], sentence, plain=True)
     if time is not None:
         return Dated(label(asked, time.span, sentence.said_at), sentence, plain=True)
     said = _narrowed(asked, TimeSpan(sentence.said_at, sentence.said_at + timedelta(days=1), Grain.DAY, ""))

@@ -16,7 +16,7 @@ CORRECTS: Final = "corrects"
 
 
 CORRECTED: Final = "corrected"
-"""The key that has the words of a passage which somebody has corrected since."""
+"""The key that has the sentences of a passage which somebody has corrected since."""
 
 
 @dataclass(frozen=True, slots=True)

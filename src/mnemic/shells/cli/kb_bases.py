@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from mnemic.api import Memory
     from mnemic.model.document import KnowledgeBase
 
-KB: Final = group("Knowledge bases: documents that are searched beside what was said, each answer with its page.")
+KB: Final = group("""Knowledge bases: documents that are searched beside what was said, each answer with its page.
+
+    To begin: `mnemic kb create NAME`, `mnemic kb add FILES`, `mnemic ask QUESTION`.
+    """)
 
 Base = Annotated[str, typer.Argument(metavar="KB", help="The knowledge base, by name or id.")]
 Chosen = Annotated[
@@ -44,7 +47,7 @@ def chosen(face: Face, memory: Memory, named: str | None) -> KnowledgeBase:
 
 @KB.command("list")
 def list_bases(context: typer.Context) -> None:
-    """List the knowledge bases that the user may read, with counts."""
+    """List those that the user may read."""
     face = face_of(context)
     with face.memory(worker=False) as memory:
         found = memory.knowledge.list(user=face.user)
@@ -59,7 +62,10 @@ def create_base(
     description: Annotated[str, typer.Option(help="What it is about.")] = "",
     learns: Annotated[bool, typer.Option("--learns", help="What is said about it may be remembered in it.")] = False,
 ) -> None:
-    """Create a knowledge base; the user's searches look in it from now on."""
+    """Create a knowledge base.
+
+    The user's searches look in it from now on.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         made = memory.knowledge.create(name, user=face.user, description=description, learns=learns)
@@ -75,7 +81,7 @@ def rename_base(
     description: Annotated[str | None, typer.Option(help="What it is about.")] = None,
     learns: Annotated[bool | None, typer.Option(help="Whether what is said about it may be remembered in it.")] = None,
 ) -> None:
-    """Rename a knowledge base, describe it otherwise, or let it learn."""
+    """Rename one, describe it, or let it learn."""
     face = face_of(context)
     if name is None and description is None and learns is None:
         raise InputError("name", "is missing; give a new name, --description or --learns")
@@ -92,7 +98,10 @@ def delete_base(
     *,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Erase a knowledge base with all of its documents and files; there is no way back."""
+    """Erase a knowledge base with its documents.
+
+    All of its documents and files go; there is no way back.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         found = chosen(face, memory, base)
@@ -113,7 +122,10 @@ def bind_base(
     *,
     role: Annotated[str, typer.Option(help="reader, or editor who may add and remove documents.")] = "reader",
 ) -> None:
-    """Let somebody's searches look in a knowledge base without naming it."""
+    """Let somebody's searches look in one.
+
+    They need not name it then.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         found = chosen(face, memory, base)
@@ -130,7 +142,10 @@ def unbind_base(
         str | None, typer.Argument(help="A user, an agent, or project:NAME (default: the user itself).")
     ] = None,
 ) -> None:
-    """Leave a knowledge base out of somebody's searches that name no cubes; the role stays."""
+    """Leave one out of somebody's searches.
+
+    Searches that name no cubes do not look in it any more; the role stays.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         found = chosen(face, memory, base)

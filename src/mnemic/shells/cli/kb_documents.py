@@ -72,7 +72,14 @@ def add_documents(
     wait: Wait = True,
     timeout: Timeout = 3_600,
 ) -> None:
-    """Add files, folders, addresses or a text; what is there already with the same content is left alone."""
+    """Add files, folders, addresses or a text.
+
+    PDF, Word, PowerPoint, Excel, web pages and EPUB need mnemic[documents], pictures and scanned pages
+    mnemic[vision]; Markdown, text, CSV, JSON and mail need neither. The same content again is left alone, other
+    content is a new version. A folder is added with those in it; nothing is removed (`mnemic kb sync` does that).
+
+    Ends with 6 when a document could not be read (it says why), with 2 when a source is not there.
+    """
     face = face_of(context)
     if name is not None and len(sources) > 1:
         raise InputError("name", f"is one, but there are {len(sources)} sources")
@@ -162,7 +169,11 @@ def sync_folder(
     wait: Wait = True,
     timeout: Timeout = 3_600,
 ) -> None:
-    """Bring a knowledge base in step with a folder: add what is new or changed, remove what is gone."""
+    """Keep in step with a folder.
+
+    What is new or changed is added, what is gone is removed. A folder that has no files at all any more is refused:
+    its disk may not be mounted.
+    """
     face = face_of(context)
     with face.memory() as memory:
         cube = chosen(face, memory, kb).cube.id
@@ -217,7 +228,7 @@ def list_documents(
     after: Annotated[str | None, typer.Option(help="Only those behind this one, by id: the next page.")] = None,
     limit: Annotated[int, typer.Option(help="How many.")] = 100,
 ) -> None:
-    """List the documents of a knowledge base in the order in which they were added."""
+    """List documents, in the order they came."""
     face = face_of(context)
     with face.memory(worker=False) as memory:
         cube = chosen(face, memory, kb).cube.id
@@ -227,7 +238,10 @@ def list_documents(
 
 @KB.command("show")
 def show_document(context: typer.Context, document: DocumentName, *, kb: Chosen = None) -> None:
-    """Show a document whole: how far it is, how long each step took, its versions."""
+    """Show a document with its versions.
+
+    How far it is, how long each step took, what it says about itself.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         cube = chosen(face, memory, kb).cube.id
@@ -251,7 +265,10 @@ def list_chunks(
     after: Annotated[int | None, typer.Option(help="Only those behind this position: the next page.")] = None,
     limit: Annotated[int, typer.Option(help="How many.")] = 100,
 ) -> None:
-    """Show the passages of a document in reading order, each with its place."""
+    """Show what a document was cut into.
+
+    Passages in reading order, each with its place, and summaries.
+    """
     face = face_of(context)
     with face.memory(worker=False) as memory:
         cube = chosen(face, memory, kb).cube.id
@@ -270,7 +287,7 @@ def remove_documents(
     *,
     kb: Chosen = None,
 ) -> None:
-    """Erase documents everywhere: versions, passages, vectors, files."""
+    """Erase documents with all their versions."""
     face = face_of(context)
     with face.memory(worker=False) as memory:
         cube = chosen(face, memory, kb).cube.id
@@ -291,7 +308,7 @@ def refresh_documents(
     wait: Wait = True,
     timeout: Timeout = 3_600,
 ) -> None:
-    """Fetch addresses again, or try again what has failed."""
+    """Fetch again, or retry what has failed."""
     face = face_of(context)
     with face.memory() as memory:
         cube = chosen(face, memory, kb).cube.id

@@ -192,10 +192,14 @@ def times(outcome: Outcome) -> str:
 
 def _quotes(found: Iterable[Source]) -> str:
     return "".join(
-        tag("li", tag("span", f"{day(source.said_at)} {safe(one_line(source.speaker, 40))}", class_="dim")
+        tag("li", tag("span", f"{day(source.said_at)} {safe(_who(source))}", class_="dim")
             + " " + tag("q", safe(one_line(source.quote, 320))))
         for source in found
     )  # fmt: skip
+
+
+def _who(source: Source) -> str:
+    return one_line(source.speaker, 40) if source.locator is None else one_line(str(source.locator), 160)
 
 
 def _title(warm: Warm, words: int) -> str:

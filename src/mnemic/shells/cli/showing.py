@@ -6,6 +6,7 @@ Everything stored is untrusted text: it is made safe here and never read as mark
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -50,13 +51,13 @@ def results(found: Results) -> RenderableType:
     for number, hit in enumerate(found, start=1):
         head = Text.assemble(
             (f"{number:>2}  {hit.score:.2f}  ", "bold"), (f"{hit.kind}  ", COLORS.get(hit.kind, "white")),
-            day(hit.said_at), "  ", (one_line(hit.speaker, 24), "bold"), (f"  {one_line(hit.session, 24)}", "dim"),
+            day(hit.said_at), "  ", (_who(hit, 24), "bold"), (f"  {one_line(hit.session, 24)}", "dim"),
             (f"  until {day(hit.valid_to)}" if hit.valid_to else "", "red"),
         )  # fmt: skip
         parts += [head, inset(Text(shown(hit.text)))]
         if hit.note:
             parts.append(inset(Text(one_line(hit.note, 300), "red")))
-        if hit.kind != "message":
+        if hit.kind != "message" and hit.locator is None:
             parts.append(inset(sources(hit.sources[:3])))
         if hit.why is not None:
             parts.append(inset(Text(why(hit.why), "dim")))
@@ -74,17 +75,25 @@ def why(reason: Why) -> str:
 
 
 def sources(found: Iterable[Source], *, limit: int = QUOTE, near: str = "") -> RenderableType:
-    """Return a row for each source: date, speaker, words; of long words the part around what is `near`."""
+    """Return a row for each source: date, speaker or place in a document, words; of long ones those around `near`."""
     rows = Table.grid(padding=(0, 1, 0, 0))
     for source in found:
-        quote = Text(f"\u201c{excerpt(source.quote, limit, near)}\u201d", "dim")
-        rows.add_row(
-            Text("\u21b3", "dim"),
-            Text(day(source.said_at), "dim"),
-            Text(one_line(source.speaker, 20), "bold dim"),
-            quote,
-        )
+        rows.add_row(Text("\u21b3", "dim"), *_cells(source, excerpt(source.quote, limit, near)))
     return rows
+
+
+def _cells(source: Source | Hit, words: str) -> tuple[Text, Text, Text]:
+    """Return when, who or where, and the words; a place in a document stands above its words, since it is long."""
+    quote = Text(f"\u201c{words}\u201d", "dim")
+    if source.locator is not None:
+        quote = Text.assemble((_who(source), "bold dim"), "\n", quote)
+        return Text(day(source.said_at), "dim"), Text(""), quote
+    return Text(day(source.said_at), "dim"), Text(_who(source, 20), "bold dim"), quote
+
+
+def _who(source: Source | Hit, limit: int = 200) -> str:
+    """Return who said it, or where in a document it stands."""
+    return one_line(source.speaker, limit) if source.locator is None else one_line(str(source.locator), 200)
 
 
 def answer(said: Answer, *, limit: int = 4, talk: bool = False) -> RenderableType:
@@ -115,23 +124,18 @@ def _numbered(said: Answer) -> RenderableType:
     """Return a row for each citation, with the number that the text has for it."""
     rows = Table.grid(padding=(0, 1, 0, 0))
     for number, hit in zip(said.numbers, said.citations, strict=True):
-        rows.add_row(
-            Text(f"[{number}]", "bold dim"),
-            Text(day(hit.said_at), "dim"),
-            Text(one_line(hit.speaker, 20), "bold dim"),
-            Text(f"\u201c{excerpt(hit.text, QUOTE, said.text)}\u201d", "dim"),
-        )
+        rows.add_row(Text(f"[{number}]", "bold dim"), *_cells(hit, excerpt(hit.text, QUOTE, said.text)))
     return rows
 
 
 def cited(hits: Sequence[Hit]) -> list[Source]:
-    """Return what was said and is cited; the same message once."""
+    """Return what is cited: the same message once, and each passage of a document with its place."""
     told: dict[str, Source] = {}
     for hit in hits:
         stands_on = hit.sources or (Source(hit.id, hit.text, hit.said_at, hit.speaker, hit.session),)
         for source in stands_on[:2]:
             words = hit.text if hit.kind == "message" else source.quote
-            told.setdefault(source.message_id, Source(source.message_id, words, source.said_at, source.speaker))
+            told.setdefault(source.message_id or hit.id, replace(source, quote=words))
     return list(told.values())
 
 

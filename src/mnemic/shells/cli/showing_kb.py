@@ -52,18 +52,32 @@ def documents(found: Sequence[Document]) -> RenderableType:
             document.id, Text(one_line(document.name, 60)), _state(document), _pages(latest), chunks,
             size(latest.size), clock(latest.stored_at),
         )  # fmt: skip
-    return Group(table, *failures(found))
+    return Group(table, *failures(found), *_unread(found))
 
 
 def failures(found: Sequence[Document]) -> list[RenderableType]:
-    """Return a line for each document that failed: which, on which page, why."""
-    return [Text(failure(document), "red") for document in found if document.state is DocumentState.FAILED]
+    """Return a line for each document that failed: which, on which page, why; and how to go on without an extra."""
+    failed = [document for document in found if document.state is DocumentState.FAILED]
+    told: list[RenderableType] = [Text(failure(document), "red") for document in failed]
+    if any("pip install" in document.latest.error for document in failed):
+        told.append(Text("when that is installed, `mnemic kb refresh` reads what has failed", "dim"))
+    return told
+
+
+def _unread(found: Sequence[Document]) -> list[RenderableType]:
+    """Return a line for each document that is ready, but holds nothing that could be found, with why."""
+    return [
+        Text(f"{one_line(document.name, 120)}: {one_line('; '.join(document.latest.notes), 300)}", "dim")
+        for document in found
+        if document.state is DocumentState.READY and not document.latest.chunks and document.latest.notes
+    ]
 
 
 def failure(document: Document) -> str:
     """Return why a document failed, on one line."""
     page = f", page {document.latest.error_page}" if document.latest.error_page is not None else ""
-    return f"{one_line(document.name, 120)}{page}: {one_line(document.latest.error, 500)}"
+    why = document.latest.error.removeprefix(f"{document.name} ")  # most errors begin with it
+    return f"{one_line(document.name, 120)}{page}: {one_line(why, 500)}"
 
 
 def _state(document: Document) -> Text:

@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from tests.conventions.sources import package
 
 READS_THE_ENVIRONMENT = "src/mnemic/config.py"
-SETS_ITS_OWN_ENVIRONMENT = "src/mnemic/backends/models/llama_process.py"  # a process whose library reads it
+SET_THEIR_OWN_ENVIRONMENT = (
+    "src/mnemic/backends/models/llama_process.py",  # a process whose library reads it
+    "src/mnemic/backends/readers/forking.py",  # a process for one file, forked: its folder is its home
+)
 HANDS_IT_ON = "src/mnemic/testing/servers.py"  # to the tests that it runs beside servers
 MAY_PRINT = "src/mnemic/shells/cli/"
 PURE = ("src/mnemic/core/", "src/mnemic/model/", "src/mnemic/text/")
@@ -22,7 +25,7 @@ def test_only_the_settings_read_the_environment() -> None:
     readers = [
         source.at(node)
         for source in package()
-        if source.name not in (READS_THE_ENVIRONMENT, SETS_ITS_OWN_ENVIRONMENT, HANDS_IT_ON)
+        if source.name not in (READS_THE_ENVIRONMENT, *SET_THEIR_OWN_ENVIRONMENT, HANDS_IT_ON)
         for node in ast.walk(source.tree)
         if _is_attribute(node, "os", {"environ", "environb", "getenv", "getenvb", "putenv"})
         or _imports_from(node, "os", {"environ", "environb", "getenv", "getenvb", "putenv"})

@@ -19,9 +19,10 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, Final, Literal
+from typing import IO, Any, Final, Literal, Protocol
 
 from mnemic.backends.readers.asked import Asked
+from mnemic.backends.readers.nursery import AT_HAND, Nursery
 from mnemic.errors import BusyError, ModelError, ReadError
 from mnemic.model.reading import Block, BlockKind, Reading
 from mnemic.model.seen import Line, Utterance
@@ -51,6 +52,7 @@ class Readers:
         self._limits = limits
         self._environment = dict(environment)
         self._office = find_office() if office is None else office
+        self._nursery = Nursery(environment) if AT_HAND else None
 
     def read(self, path: Path, *, name: str, media: str = "", password: str = "", told: Progress) -> Reading:
         """Return what a file says."""
@@ -109,9 +111,15 @@ class Readers:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def _process(self, folder: Path) -> _Process:
+        try:
+            return _Started(folder, self._environment) if self._nursery is None else self._nursery.fork(folder)
+        except OSError as error:
+            raise BusyError(f"no process for reading a file: {error}; it is tried again later") from error
+
     def _told(self, asked: Asked) -> Iterator[Mapping[str, Any]]:
         """Yield what the child tells, to its end. Raises `ReadError`."""
-        child = _Child(asked, self._environment)
+        child = _Child(asked, self._process(asked.folder))
         try:
             page: int | None = None
             for what in child.told():
@@ -143,27 +151,65 @@ class WordsApart:
             raise ModelError(f"no words were read from the picture: {error}") from error
 
 
-class _Child:
-    """The process that reads one file, and the pipes to and from it."""
+class _Process(Protocol):
+    """What one file is read in, by what `apart.py` needs of it. Its pipes are closed by who has it."""
 
-    def __init__(self, asked: Asked, environment: Mapping[str, str]) -> None:
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
+    def wait(self, timeout: float) -> int:
+        """Return what it ended with; below 0, the signal. Raises `TimeoutExpired`, `OSError` when nobody knows."""
+        ...
+
+    def kill(self) -> None:
+        """Let it be ended, with all that it has started."""
+        ...
+
+    def close(self) -> None:
+        """End it, and wait for that."""
+        ...
+
+
+class _Started:
+    """A process that was started for one file, where none can be forked."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own script, by this Python
+            [sys.executable, "-I", "-S", "-X", "utf8", str(SCRIPT)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=folder,
+            env={**environment, **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), str(folder))},
+            start_new_session=True,
+        )
+        self.stdin, self.stdout = _of(self._process.stdin), _of(self._process.stdout)
+
+    def wait(self, timeout: float) -> int:
+        """Return what it ended with."""
+        return self._process.wait(timeout)
+
+    def kill(self) -> None:
+        """End it, with all that it has started."""
+        if os.name == "posix":
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # all of it is gone
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
+    def close(self) -> None:
+        """End it, and wait for that."""
+        self.kill()
+        self._process.wait()
+
+
+class _Child:
+    """The process that reads one file, what is said to it and what it tells."""
+
+    def __init__(self, asked: Asked, process: _Process) -> None:
         self._asked = asked
         self._late = False
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close
-        folder = str(asked.folder)
-        try:
-            self._child = subprocess.Popen(  # noqa: S603 - our own script, by this Python
-                [sys.executable, "-I", "-S", "-X", "utf8", str(SCRIPT)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                cwd=folder,
-                env={**environment, **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), folder)},
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._errors.close()
-            raise BusyError(f"no process for reading a file: {error}; it is tried again later") from error
+        self._process = process
         self._clock = threading.Timer(asked.limits.seconds, self._end)
         self._clock.daemon = True
         self._clock.start()
@@ -171,14 +217,12 @@ class _Child:
             self._say({**asked.as_json(), "paths": [each for each in sys.path if Path(each).is_absolute()]})
 
     def _say(self, what: Mapping[str, Any]) -> None:
-        pipe = _of(self._child.stdin)
-        pipe.write(json.dumps(what).encode() + b"\n")
-        pipe.flush()
+        self._process.stdin.write(json.dumps(what).encode() + b"\n")
+        self._process.stdin.flush()
 
     def told(self) -> Iterator[Mapping[str, Any]]:
         """Yield what it tells, until it says no more."""
-        pipe = _of(self._child.stdout)
-        while line := pipe.readline(_LINE):
+        while line := self._process.stdout.readline(_LINE):
             try:
                 what = json.loads(line)
             except ValueError:
@@ -188,12 +232,14 @@ class _Child:
     def ending(self) -> str:
         """Return in words how it ended without having told the end."""
         limits = self._asked.limits
-        try:
-            code = self._child.wait(_ENDING)
-        except subprocess.TimeoutExpired:
-            return "the reader said no more"
         if self._late:
             return f"it takes longer than {limits.seconds:g} seconds, which is the limit (read_seconds)"
+        try:
+            code = self._process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            return "the reader said no more"
+        except OSError as error:
+            raise BusyError(f"the process that read a file is gone: {error}; it is tried again later") from error
         memory = f"it may need more than {limits.memory_megabytes:,} MB of memory (read_megabytes)"
         if code < 0:
             what = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -203,23 +249,14 @@ class _Child:
     def close(self) -> None:
         """End it, and all that it has started."""
         self._clock.cancel()
-        self._kill()
-        self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
+        self._process.close()
+        for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):  # what was not written is of no use now
-                _of(pipe).close()
-        self._errors.close()
+                pipe.close()
 
     def _end(self) -> None:
         self._late = True
-        self._kill()
-
-    def _kill(self) -> None:
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # all of it is gone
-                os.killpg(self._child.pid, signal.SIGKILL)
-        else:
-            self._child.kill()
+        self._process.kill()
 
 
 def find_office() -> str:

@@ -1,4 +1,5 @@
-"""The process that one file is read in, a script that `apart.py` starts. What is said is in `asked.py`.
+"""The process that one file is read in: a script that `apart.py` starts, or forked (`forking.py`). What is said is in
+`asked.py`.
 
 It takes its limits upon itself before it imports what reads, gives up the network where the system lets it, and ends,
 with all that it started, when whoever started it is gone.
@@ -19,7 +20,7 @@ _WRITTEN = 2 << 30  # bytes of one file that is written: what LibreOffice makes
 
 
 def confine(megabytes: int, seconds: float) -> None:
-    """Bound memory, processor time and files; leave the network, where that is allowed."""
+    """Bound memory, processor time and files."""
     if sys.platform == "win32":
         return  # time is kept by the parent; the memory of a job object is not reachable from here
     import resource  # noqa: PLC0415 - not on Windows
@@ -38,11 +39,12 @@ def confine(megabytes: int, seconds: float) -> None:
             resource.setrlimit(which, (bound, bound))
         except (ValueError, OSError):
             continue  # macOS refuses some of them
-    if sys.platform == "linux":
-        _leave_network()
 
 
-def _leave_network() -> None:
+def leave_network() -> None:
+    """Leave the network, where that is allowed."""
+    if sys.platform != "linux":
+        return
     import ctypes  # noqa: PLC0415 - on Linux only
 
     user, group = os.getuid(), os.getgid()
@@ -75,7 +77,13 @@ def _request() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Read what is asked for."""
+    """Read what is asked for, in a process that was started for it."""
+    leave_network()
+    read_one()
+
+
+def read_one() -> None:
+    """Read what is asked for, and end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal tells all processes; the parent decides
     asked = _request()
     answers = os.fdopen(os.dup(1), "wb")

@@ -230,6 +230,9 @@ def test_a_password_is_used_once_and_kept_nowhere(shelf: Shelf, tmp_path: Path) 
     assert (opened.state, opened.latest.number) == (DocumentState.READY, 1)
     assert shelf.reader.reads[-1][2] == "sesame"
     assert "sesame" not in repr(shelf.memory.jobs.list(user="ann", cube=shelf.cube))
+    shelf.memory.rebuild(user="ann", cube=shelf.cube, wait=True)  # what nobody can open again stays as it is
+    again = shelf.memory.knowledge.get(opened.id, cube=shelf.cube, user="ann")
+    assert (again.state, again.latest.number) == (DocumentState.READY, 1)
     shelf.memory.close()
     assert b"sesame" not in bytes_of(tmp_path / "memory")
 

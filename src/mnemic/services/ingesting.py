@@ -30,7 +30,7 @@ from mnemic.services.dispatching import tries_of
 from mnemic.services.library import Files
 from mnemic.services.publishing import Publishing
 from mnemic.services.refreshing import in_vain
-from mnemic.services.versions import ENDED, drop_version, due_after
+from mnemic.services.versions import ENDED, LOCKED, drop_version, due_after
 
 _log = logging.getLogger(__name__)
 
@@ -218,7 +218,8 @@ class Ingesting:
 
         with self._files.blobs.local(task.document.cube, version.digest) as path:
             name = version.metadata.get("file") or task.document.name
-            return self._reader.read(path, name=name, media=version.media, password=password, told=told)
+            found = self._reader.read(path, name=name, media=version.media, password=password, told=told)
+        return replace(found, metadata={**found.metadata, LOCKED: "yes"}) if password else found
 
     def _cut(self, task: _Task, reading: Reading) -> None:
         with task.step("chunking"):

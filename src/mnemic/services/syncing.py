@@ -114,13 +114,15 @@ class Syncing:
     def _take(self, course: _Course, name: str) -> None:
         """Look at one file: leave it out, find it the same, or put its bytes where they can be written of."""
         known = course.known.get(name)
-        if known is not None and not _is_of(known, course.listing.folder):
-            course.skipped.append((name, "has the name of a document that comes from elsewhere"))
-            return
         try:
             check_name(name)
             if known is not None and known.latest.digest and self._digest(course, name) == known.latest.digest:
-                course.same += 1
+                course.same += 1  # wherever it came from
+                return
+            if known is not None and not _is_of(known, course.listing.folder):
+                course.skipped.append(
+                    (name, "has the name of a document that comes from elsewhere, and differs from it")
+                )
                 return
             with self._folders.open(course.listing.folder, name) as file:
                 course.waiting.append((name, self._library.keep(course.base, file)))

@@ -18,6 +18,9 @@ from mnemic.services.queueing import enqueue
 ENDED: Final = (DocumentState.READY, DocumentState.FAILED)
 """States in which nothing happens to a version any more."""
 
+LOCKED: Final = "locked"
+"""The key in the metadata of a version that a password has opened."""
+
 _GIVEN_UP: Final = (JobState.DEAD, JobState.CANCELLED, JobState.DONE)
 
 
@@ -61,12 +64,12 @@ def read_again(tx: Transaction, document: Document, now: datetime) -> Document:
     """Queue what a document's file says to be read and cut anew; until that is done, what is there answers.
 
     Of what is ready a version is made with the same content, so that the past stays as it was; what has failed is tried
-    again; what is on its way goes on.
+    again; what is on its way goes on. What only a password opens stays as it is: nobody kept it.
     """
     known = document.latest
     if known.state is DocumentState.FAILED:
         return try_again(tx, document, now)
-    if known.state is not DocumentState.READY or not known.digest:
+    if known.state is not DocumentState.READY or not known.digest or known.metadata.get(LOCKED):
         return document
     again = DocumentVersion(
         new_id(), document.id, known.number + 1, DocumentState.QUEUED, now,

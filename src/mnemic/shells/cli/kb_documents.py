@@ -225,14 +225,15 @@ def list_documents(
     state: Annotated[
         str | None, typer.Option(help="Only those: queued, reading, chunking, embedding, ready, failed.")
     ] = None,
-    after: Annotated[str | None, typer.Option(help="Only those behind this one, by id: the next page.")] = None,
+    after: Annotated[str | None, typer.Option(help="Only those behind this one: the next page.")] = None,
     limit: Annotated[int, typer.Option(help="How many.")] = 100,
 ) -> None:
     """List documents, in the order they came."""
     face = face_of(context)
     with face.memory(worker=False) as memory:
         cube = chosen(face, memory, kb).cube.id
-        found = memory.knowledge.documents(cube, user=face.user, state=state, after=after, limit=limit)
+        behind = None if after is None else _found(face, memory, after, cube).id
+        found = memory.knowledge.documents(cube, user=face.user, state=state, after=behind, limit=limit)
     face.show(found, lambda: showing_kb.documents(found))
 
 

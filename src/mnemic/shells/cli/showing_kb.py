@@ -44,12 +44,12 @@ def documents(found: Sequence[Document]) -> RenderableType:
     """Return documents, one a row, and below why some of them failed."""
     if not found:
         return Text("no documents", "dim")
-    table = columns("id", "document", "state", "pages", "chunks", "size", "added")
+    table = columns("document", "state", "pages", "chunks", "size", "added")
     for document in found:
         latest = document.latest
         chunks = f"{latest.chunks:,}" + (f" ({latest.reused:,} kept)" if latest.reused else "")
         table.add_row(
-            document.id, Text(one_line(document.name, 60)), _state(document), _pages(latest), chunks,
+            Text(one_line(document.name, 60)), _state(document), _pages(latest), chunks,
             size(latest.size), clock(latest.stored_at),
         )  # fmt: skip
     return Group(table, *failures(found), *_unread(found))

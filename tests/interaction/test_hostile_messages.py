@@ -55,6 +55,15 @@ def stored(memory: Memory, user: str, **options: Any) -> list[StoredMessage]:
         ({"content": ["a", {"text": "no type"}]}, "messages[1].content[1].type"),
         ({"content": [{"type": "hologram", "text": "x"}]}, "messages[1].content[0].type"),
         ({"content": [{"type": ["text"], "text": "x"}]}, "messages[1].content[0].type"),
+        (
+            {
+                "content": [
+                    {"type": "image_url", "image_url": {"url": ""}},
+                    {"type": "text", "text": "an empty picture"},
+                ]
+            },
+            "messages[1].content[0].image_url.url",
+        ),
         ({"content": [{"type": "text"}]}, "messages[1].content[0].text"),
         ({"content": [{"type": "text", "text": None}]}, "messages[1].content[0].text"),
         ({"content": [{"type": "text", "text": 5}]}, "messages[1].content[0].text"),
@@ -125,13 +134,10 @@ def test_what_is_no_message_at_all_is_refused(memory: Memory, given: Any) -> Non
         ({"role": "assistant", "content": "Nobody asked, but hello."}, "nobody hello"),
         ({"content": [{"type": "image_url", "image_url": {"url": "http://127.0.0.1/x.png"}, "caption": "a red kite"}]},
          "red kite"),
-        ({"content": [{"type": "file", "file": {"filename": "taxes-2024.pdf", "file_data": "JVBERi0="}}]}, "taxes"),
         ({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "weigh", "input": {"kg": 3}}]},
          "weigh kg"),
         ({"content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "text", "text": "3 kilos"}]}]},
          "kilos"),
-        ({"content": [{"type": "image_url", "image_url": {"url": ""}}, {"type": "text", "text": "an empty picture"}]},
-         "empty picture"),
         ({"content": "a sparse one", "name": None, "at": None, "id": None, "metadata": None}, "sparse"),
     ],
     ids=lambda value: ascii(value)[:40],
@@ -149,6 +155,18 @@ def test_every_shape_of_a_message_is_kept_and_found(memory: Memory, user: str, m
     assert hit.id == added.message_ids[0]
     assert hit.why is not None
     assert hit.why.channels["lexical"][1] > 0
+
+
+def test_a_file_is_kept_and_found_by_its_name_and_its_bytes_stand_beside_the_message(memory: Memory, user: str) -> None:
+    part = {"type": "file", "file": {"filename": "taxes-2024.pdf", "file_data": "JVBERi0="}}
+    added = memory.add({"content": [part]}, user=user, wait=True)
+    [kept] = stored(memory, user)
+    blob = kept.content[0]["blob"]
+    assert kept.content == [{"type": "file", "file": {"filename": "taxes-2024.pdf"}, "blob": blob}]
+    assert (blob["media"], blob["size"]) == ("application/pdf", 5)
+    assert memory.search("taxes", user=user, kinds="message")[0].id == added.message_ids[0]
+    [attachment] = memory.attachments.list(added.message_ids[0], user=user)
+    assert memory.attachments.file(attachment.id, user=user) == b"%PDF-"
 
 
 def test_a_picture_without_words_is_a_message_too(memory: Memory, user: str) -> None:

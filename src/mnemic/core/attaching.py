@@ -214,7 +214,8 @@ def _is_list(value: Any) -> bool:
 
 
 def _is_media(part: Any) -> bool:
-    return isinstance(part, Mapping) and part.get("type") in MEDIA
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    return isinstance(kind, str) and kind in MEDIA
 
 
 def _places(part: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -93,7 +93,7 @@ def _check_part(part: Any, field: str) -> None:
         raise InputError(f"{field}.type", f"is missing; known types: {', '.join(PAYLOADS)}")
     payloads = PAYLOADS.get(kind) if isinstance(kind, str) else None
     if payloads is None:
-        if kind in VIDEOS:
+        if isinstance(kind, str) and kind in VIDEOS:
             raise InputError(f"{field}.type", NO_VIDEO)
         raise InputError(f"{field}.type", f"{kind!r} is not known; known types: {', '.join(PAYLOADS)}")
     if all(part.get(name) is None for name in payloads):

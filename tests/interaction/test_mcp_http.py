@@ -148,8 +148,8 @@ def test_a_read_only_key_lists_and_calls_only_what_reads(memory: Memory) -> None
         assert not keyed(address, writer, write).is_error
         names, tried, answer = keyed(address, reader, look)
     assert names == {
-        "recall", "context", "ask", "profile", "read", "history", "list_knowledge", "jobs", "retrieve_memory",
-        "get_user_profile",
+        "recall", "context", "ask", "profile", "read", "history", "list_documents", "list_knowledge", "jobs",
+        "retrieve_memory", "get_user_profile",
     }  # fmt: skip
     assert tried.is_error and "only read" in text_of(tried)
     assert answer["found"]

@@ -68,7 +68,7 @@ def test_a_client_starts_it_and_uses_tools_resources_and_prompts(tmp_path: Path,
         }  # fmt: skip
 
     said = talk(parameters(tmp_path), say, mode=mode)
-    assert (said["server"].name, said["server"].version, said["tools"]) == ("mnemic", __version__, 17)
+    assert (said["server"].name, said["server"].version, said["tools"]) == ("mnemic", __version__, 19)
     assert "'ann'" in said["told"]
     assert said["answer"]["found"] and "Leeds" in said["answer"]["answer"]
     assert "I live in Leeds. \u2603" in [item["text"] for item in said["recent"]["items"]]

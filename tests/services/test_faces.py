@@ -35,7 +35,14 @@ def told_by(face: str, story: str, folder: Path) -> list[tuple[str, Any]]:
     with opened(face, folder, llm, keyed=story in KEYED) as opened_face:
         do = Told(opened_face)
         STORIES[story](do)
-        return [(verb, alike(given)) for verb, given in do.steps]
+        return [(verb, without(alike(given), str(folder))) for verb, given in do.steps]
+
+
+def without(told: Any, folder: str) -> Any:
+    """Return what was told without the folder that each face has for itself."""
+    if isinstance(told, str):
+        return told.replace(folder, "…")
+    return [without(each, folder) for each in told] if isinstance(told, list) else told
 
 
 @functools.cache

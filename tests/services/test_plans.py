@@ -22,10 +22,11 @@ WALK_OF_CUBE = re.compile(r"^SEARCH .* \(cube_key=\?\)")
 WHOLE = {
     "views.read_view", "filters.matching", "index.SqlIndex.frequencies",  # a cube's index is read once, and then kept
     "counts.SqlCounts.totals", "counts.SqlCounts._count", "counts.SqlCounts._groups", "archive.SqlArchive.counts",
-    "usage.SqlUsage.usage", "usage.SqlUsage._spent",  # to count is to walk
+    "usage.SqlUsage.usage", "usage.SqlUsage._spent", "documents.SqlDocuments.counts",
+    "kept_blobs.SqlKeptBlobs.count", "kept_blobs.SqlKeptBlobs.size",  # to count is to walk
     "pages.SqlSegments.list", "messages.SqlMessages.sessions", "entities.SqlEntities.list",  # what is asked for is all
     "erasing.SqlErasing._drop_empty_sessions", "erasing.SqlErasing._set_latest", "erasing.SqlErasing._silence_jobs",
-    "entities.SqlEntities.prune", "changes.SqlChanges.erase",  # forgetting is seldom, and thorough
+    "entities.SqlEntities.prune", "changes.SqlChanges.erase", "kept_blobs.SqlKeptBlobs.doom",  # forgetting is seldom, and thorough
     "turns.SqlTurns.dead",  # by an index of those alone
 }  # fmt: skip
 """Functions of the store whose statements may walk a whole cube, without a LIMIT, and why."""

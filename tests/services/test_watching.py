@@ -17,8 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from mnemic import Memory
 from mnemic.api import calls
+from mnemic.api.attachments import Attachments
 from mnemic.api.groups import Cubes, Jobs, LanguageModels
 from mnemic.api.keys import Keys
+from mnemic.api.knowledge import Knowledge
 from mnemic.api.relaying import Relay
 from mnemic.backends.models.hashing import HashingEmbedder
 from mnemic.config import Settings
@@ -77,7 +79,8 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_every_public_verb_is_a_call_and_those_that_write_are_known() -> None:
-    faces = {"": Memory, "cubes.": Cubes, "llm.": LanguageModels, "jobs.": Jobs, "keys.": Keys, "relay.": Relay}
+    faces = {"": Memory, "cubes.": Cubes, "llm.": LanguageModels, "jobs.": Jobs, "keys.": Keys, "relay.": Relay,
+             "knowledge.": Knowledge, "attachments.": Attachments}  # fmt: skip
     verbs = {
         prefix + name
         for prefix, face in faces.items()

@@ -31,6 +31,7 @@ from sqlalchemy import (
     or_,
     select,
 )
+from sqlalchemy.sql.elements import False_
 
 from mnemic.backends.sql import schema as s
 from mnemic.backends.sql.postgres_filters import PostgresConditions
@@ -144,11 +145,12 @@ def matching(connection: Connection, cube_key: int, where: Filter) -> set[str]:
     conditions: Conditions = _SqliteConditions()
     if connection.dialect.name == "postgresql":
         conditions = PostgresConditions(connection, cube_key)
-    return {
-        str(found)
-        for query, columns, holder in _KINDS
-        for found in connection.scalars(query.where(_condition(where, columns, holder, conditions)), {"cube": cube_key})
-    }
+    found: set[str] = set()
+    for query, columns, holder in _KINDS:
+        condition = _condition(where, columns, holder, conditions)
+        if not isinstance(condition, False_):  # nothing of this kind has such a field
+            found.update(map(str, connection.scalars(query.where(condition), {"cube": cube_key})))
+    return found
 
 
 def _condition(where: Filter, columns: Columns, holder: Table, conditions: Conditions) -> ColumnElement[bool]:

@@ -213,6 +213,7 @@ class ProductCalls:
         ]  # fmt: skip
 
     def _items(self, place: Within, kinds: Sequence[str], where: Mapping[str, Any] | None = None) -> list[Item]:
+        kinds = [kind for kind in kinds if kind != recalling.PASSAGE]  # documents are listed by their own calls
         return recalling.listed(self._memory, place.user, kinds=kinds, where=where, cube=_cube(place))
 
     def _node(self, item: Item, place: Within) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from mnemic.model.memory import Memory as MemoryRecord
 from mnemic.model.query import Hit
 from mnemic.shells.doors.subjects import Place, place_of, user_for
 
-FACTS: Final = ("message", "fact", "event", "insight", "chunk")
+PASSAGE: Final = "chunk"
+FACTS: Final = ("message", "fact", "event", "insight", PASSAGE)
 """Kinds of what goes into lists of memories; preferences have a list of their own. `chunk`: passages of documents."""
 
 MEMORIES: Final = ("fact", "event", "insight")

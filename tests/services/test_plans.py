@@ -26,7 +26,8 @@ WHOLE = {
     "kept_blobs.SqlKeptBlobs.count", "kept_blobs.SqlKeptBlobs.size",  # to count is to walk
     "pages.SqlSegments.list", "messages.SqlMessages.sessions", "entities.SqlEntities.list",  # what is asked for is all
     "erasing.SqlErasing._drop_empty_sessions", "erasing.SqlErasing._set_latest", "erasing.SqlErasing._silence_jobs",
-    "entities.SqlEntities.prune", "changes.SqlChanges.erase", "kept_blobs.SqlKeptBlobs.doom",  # forgetting is seldom, and thorough
+    "entities.SqlEntities.prune", "changes.SqlChanges.erase",
+    "kept_blobs.SqlKeptBlobs.doom",  # forgetting is seldom, and thorough
     "turns.SqlTurns.dead",  # by an index of those alone
 }  # fmt: skip
 """Functions of the store whose statements may walk a whole cube, without a LIMIT, and why."""

@@ -78,7 +78,7 @@ def answer(request: Mapping[str, Any], out: BinaryIO) -> None:
         most = f"more than {asked.limits.memory_megabytes:,} MB of memory, which is the limit (read_megabytes)"
         why = f"it needs {most}" if isinstance(error, MemoryError) else "what is in it is nested too deeply"
         write({"failed": {"message": why, "page": telling.page}})
-    except Exception as error:
+    except Exception as error:  # boundary: the process of one file; any library may raise anything of a damaged one
         fault = type(error).__name__
         write({"failed": {"message": f"it is damaged, or not what it seems to be ({fault})", "page": telling.page}})
         out.flush()

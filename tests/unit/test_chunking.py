@@ -113,6 +113,7 @@ def test_no_passage_is_larger_than_the_limit_with_its_headings(found: Reading, o
 
 @many
 @given(READINGS, OVERLAPS)
+@example(reading([Block(BlockKind.PARAGRAPH, "It says:"), Block(BlockKind.TABLE, "1 | 2", header="wide " * 400)]), 1)
 def test_passages_follow_the_order_of_the_text_and_of_its_pages(found: Reading, overlap: int) -> None:
     passages = cut(found, limit=LIMIT, overlap=overlap)
     for before, after in pairwise(passages):

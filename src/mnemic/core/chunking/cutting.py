@@ -40,16 +40,16 @@ class _Cutting:
     def __init__(self, text: str, stretch: Stretch, overlap: int) -> None:
         self._text = text
         self._stretch = stretch
-        self._pieces = stretch.pieces
         self._overlap = overlap
         half = stretch.room // _HALF
-        self._ends = list(accumulate((each.size for each in stretch.pieces), initial=0))
-        self._marks = self._found_marks() if self._ends[-1] > stretch.room else set()
         self._header = stretch.header if size_of(stretch.header) <= half else fitting(stretch.header, half)
+        self._pieces = stretch.pieces[stretch.repeated :] if self._has_wide_header else stretch.pieces
+        self._ends = list(accumulate((each.size for each in self._pieces), initial=0))
+        self._marks = self._found_marks() if self._ends[-1] > stretch.room else set()
 
     def run(self) -> list[Passage]:
         found = self._wide_header()
-        at = self._stretch.repeated
+        at = 0 if self._has_wide_header else self._stretch.repeated
         while at < len(self._pieces):
             first = self._first(at)
             end = self._end(at, first)
@@ -57,11 +57,16 @@ class _Cutting:
             at = end
         return found
 
+    @property
+    def _has_wide_header(self) -> bool:
+        """Whether passages of the header stand before the rows: then nothing is repeated above it."""
+        return self._stretch.header != self._header and self._stretch.is_table
+
     def _wide_header(self) -> list[Passage]:
         """Return a header that is too large to be repeated as passages of its own."""
-        header, first = self._stretch.header, self._pieces[0]
-        if header == self._header or not self._stretch.is_table:
+        if not self._has_wide_header:
             return []
+        header, first = self._stretch.header, self._pieces[0]
         return [
             Passage(
                 ChunkKind.TABLE, header[begin:end], first.start, first.start, self._stretch.headings, first.page,
